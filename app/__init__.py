@@ -1,0 +1,3 @@
+"""gpugate: admission control for GPU pods."""
+
+__version__ = "0.1.0"

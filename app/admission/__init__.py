@@ -1,0 +1,1 @@
+"""Modes, exemptions and exceptions over the engine; AdmissionReview in, AdmissionReview out."""

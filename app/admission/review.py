@@ -1,0 +1,146 @@
+"""AdmissionReview v1: what a request holds, and the answers to it.
+
+Source: k8s.io/api admission/v1 and k8s.io/apiserver pkg/admission/plugin/webhook/request/admissionreview.go
+VerifyAdmissionResponse (v0.37.2).
+"""
+
+from base64 import b64encode
+from typing import Any, Final, NamedTuple
+
+import orjson
+
+from app.model.finding import Finding
+from app.model.patch import Operation
+
+API_VERSION: Final = "admission.k8s.io/v1"
+
+# The API server cuts every warning to 256 characters once all of them together exceed 4,096
+# (k8s.io/apiserver pkg/endpoints/filters/warning.go), so the sum stays below.
+_WARNINGS_TOTAL: Final = 4000
+_WARNING_LENGTH: Final = 1000
+_REFUSALS: Final = 20
+_ANNOTATION_LENGTH: Final = 10_000
+
+
+class NotAReview(ValueError):
+    """The body is no AdmissionReview v1 request; the text says why."""
+
+
+class Request(NamedTuple):
+    """The part of an AdmissionReview request that gpugate reads; objects are raw."""
+
+    uid: str
+    operation: str
+    group: str
+    kind: str
+    subresource: str
+    namespace: str
+    name: str
+    user: str
+    dry_run: bool
+    object: dict[str, Any] | None
+    old_object: dict[str, Any] | None
+
+
+def read_request(body: object) -> Request:
+    """The request of a parsed body; raises NotAReview."""
+    if type(body) is not dict:
+        raise NotAReview("the body is not a JSON object")
+    if body.get("kind") != "AdmissionReview" or body.get("apiVersion") != API_VERSION:
+        found = f"{body.get('kind')!r} of {body.get('apiVersion')!r}"
+        raise NotAReview(f"expected an AdmissionReview of {API_VERSION}, found {found}")
+    request = body.get("request")
+    if type(request) is not dict:
+        raise NotAReview("the AdmissionReview has no request")
+    get = request.get
+    uid, kind, user, obj, old = get("uid"), get("kind"), get("userInfo"), get("object"), get("oldObject")
+    if type(uid) is not str or not uid:
+        raise NotAReview("request.uid is missing")
+    if type(kind) is not dict:
+        raise NotAReview("request.kind is missing")
+    operation = get("operation")
+    if operation not in ("CREATE", "UPDATE", "DELETE", "CONNECT"):
+        raise NotAReview(f"request.operation is {operation!r}, not CREATE, UPDATE, DELETE or CONNECT")
+    if obj is not None and type(obj) is not dict:
+        raise NotAReview("request.object is not an object")
+    if obj is None and operation in ("CREATE", "UPDATE"):
+        raise NotAReview(f"request.object is missing; a {operation} has one")
+    if old is not None and type(old) is not dict:
+        raise NotAReview("request.oldObject is not an object")
+    return Request(
+        uid=uid,
+        operation=operation,
+        group=_text(kind, "group"),
+        kind=_text(kind, "kind"),
+        subresource=_text(request, "subResource"),
+        namespace=_text(request, "namespace"),
+        name=_text(request, "name"),
+        user=_text(user, "username") if type(user) is dict else "",
+        dry_run=get("dryRun") is True,
+        object=obj,
+        old_object=old,
+    )
+
+
+def _text(parent: dict[str, Any], key: str) -> str:
+    value = parent.get(key)
+    if value is not None and type(value) is not str:
+        raise NotAReview(f"request.{key} is not text")
+    return value or ""
+
+
+def answer(
+    uid: str,
+    *,
+    allowed: bool = True,
+    status: dict[str, Any] | None = None,
+    patch: list[Operation] | None = None,
+    warnings: list[str] | None = None,
+    annotations: dict[str, str] | None = None,
+) -> bytes:
+    """The AdmissionReview response, as JSON."""
+    response: dict[str, Any] = {"uid": uid, "allowed": allowed}
+    if status is not None:
+        response["status"] = status
+    if patch:
+        response["patchType"] = "JSONPatch"
+        response["patch"] = b64encode(orjson.dumps(patch)).decode("ascii")
+    if warnings:
+        response["warnings"] = warnings
+    if annotations:
+        response["auditAnnotations"] = annotations
+    return orjson.dumps({"apiVersion": API_VERSION, "kind": "AdmissionReview", "response": response})
+
+
+def refusal(findings: list[Finding]) -> dict[str, Any]:
+    """The status of a refusal: 403 Forbidden, as some controllers swallow 422; every violation in one message."""
+    shown = [finding.text for finding in findings[:_REFUSALS]]
+    if len(shown) > 1:
+        shown = [f"({number}) {text}" for number, text in enumerate(shown, 1)]
+    if len(findings) > _REFUSALS:
+        shown.append(f"and {len(findings) - _REFUSALS} more")
+    return {"code": 403, "reason": "Forbidden", "message": " ".join(shown)}
+
+
+def warnings(findings: list[Finding], prefix: str = "") -> list[str]:
+    """The findings as warnings for the user's terminal, within the API server's limits."""
+    texts: list[str] = []
+    total = 0
+    for position, finding in enumerate(findings):
+        text = printable(prefix + finding.text)[:_WARNING_LENGTH]
+        total += len(text)
+        if total > _WARNINGS_TOTAL:
+            texts.append(f"gpugate: and {len(findings) - position} more")
+            break
+        texts.append(text)
+    return texts
+
+
+def printable(text: str) -> str:
+    """The text without control characters: the API server drops a warning that holds one."""
+    return text if text.isprintable() else "".join(letter if letter.isprintable() else " " for letter in text)
+
+
+def record(findings: list[Finding]) -> str:
+    """The findings as the value of an audit annotation, one a line: ``deny gpu-pods/no-privileged: ...``."""
+    return "\n".join(f"{finding.outcome} {finding.text}" for finding in findings)[:_ANNOTATION_LENGTH]

@@ -1,0 +1,140 @@
+"""The answers of the webhook: one AdmissionReview of a pod, in one phase, in one mode."""
+
+from typing import Any, Final, Literal, NamedTuple
+
+from app.admission.exceptions import excepted
+from app.admission.review import Request, answer, printable, record, refusal, warnings
+from app.engine import Decision, decide
+from app.model.context import Context
+from app.model.finding import Finding
+from app.model.pod import MalformedPod, Pod
+from app.policy.compiled import Mode, Policy
+
+Phase = Literal["mutate", "validate"]
+Outcome = Literal["allowed", "changed", "refused", "exempt", "error"]
+
+
+class Answer(NamedTuple):
+    """The response, and what the log and the metrics say of it. ``findings`` are those that were spoken of."""
+
+    body: bytes
+    verdict: Outcome
+    mode: Mode
+    findings: list[Finding]
+    error: str | None = None
+
+
+_NOTHING: Final[list[Finding]] = []
+
+
+def review(policy: Policy, phase: Phase, mode: Mode, request: Request, context: Context) -> Answer:
+    """Answer the request as the mode asks for; a namespace that the policy pins has its own mode.
+
+    ``context.namespace`` is the request's namespace. A pod that cannot be read is answered like an internal error.
+    """
+    mode = policy.modes.namespaces.get(request.namespace, mode)
+    if request.kind != "Pod" or request.group:
+        found = f"{request.kind}.{request.group}" if request.group else request.kind
+        return failure(
+            request.uid, mode, f"/{phase} judges pods, and was sent a {found}; see its rules in the configuration"
+        )
+    obj = request.object
+    if mode == "disabled" or request.operation not in ("CREATE", "UPDATE") or obj is None:
+        return Answer(answer(request.uid), "allowed", mode, _NOTHING)
+    try:
+        pod = Pod.of(obj)
+        if pod.mirror or pod.metadata.get("deletionTimestamp"):
+            return Answer(answer(request.uid), "allowed", mode, _NOTHING)
+        exempt = policy.exempt.reason(request.namespace, pod)
+        if exempt:
+            annotations: dict[str, str] = {"mode": mode, "exempt": exempt}
+            return Answer(answer(request.uid, annotations=annotations), "exempt", mode, _NOTHING)
+        if request.operation == "UPDATE":
+            # A pod is never patched after its creation, so the mutating phase has nothing to say.
+            findings = _worse(policy, pod, request, context) if phase == "validate" else _NOTHING
+            return _validated(request.uid, mode, findings)
+        if phase == "mutate":
+            return _mutate(policy, mode, request.uid, pod, context)
+        decision = decide(policy, pod, context, repair=mode in ("audit", "warn"))
+        return _validated(request.uid, mode, _spoken(policy, decision, pod, context))
+    except MalformedPod as error:
+        return failure(request.uid, mode, str(error))
+
+
+def failure(uid: str, mode: Mode, message: str) -> Answer:
+    """What cannot be judged: refused in `enforce`, admitted elsewhere with an audit annotation."""
+    message = printable(f"gpugate: {message}")
+    if mode == "enforce":
+        status = {"code": 500, "reason": "InternalError", "message": message}
+        body = answer(uid, allowed=False, status=status)
+    else:
+        body = answer(uid, annotations={"mode": mode, "error": message})
+    return Answer(body, "error", mode, _NOTHING, message)
+
+
+def _spoken(policy: Policy, decision: Decision, pod: Pod, context: Context) -> list[Finding]:
+    """What the validating call speaks of."""
+    findings = excepted(policy, decision.findings, pod, decision.use, context)
+    return [finding for finding in findings if not finding.early]
+
+
+def _worse(policy: Policy, pod: Pod, request: Request, context: Context) -> list[Finding]:
+    """The findings that the old object did not have. Without an old object, all."""
+    now = _spoken(policy, decide(policy, pod, context, repair=False), pod, context)
+    violations = [finding for finding in now if finding.outcome != "note"]
+    if not violations or request.old_object is None:
+        return now
+    old = Pod.of(request.old_object)
+    before = _spoken(policy, decide(policy, old, context, repair=False), old, context)
+    known = {_identity(finding) for finding in before}
+    return [finding for finding in violations if _identity(finding) not in known]
+
+
+def _identity(finding: Finding) -> tuple[Any, ...]:
+    # Without the pointer: appending to a list must not make what was there before look new.
+    return finding.policy, finding.rule, finding.outcome, finding.container_kind, finding.container, finding.message
+
+
+def _mutate(policy: Policy, mode: Mode, uid: str, pod: Pod, context: Context) -> Answer:
+    decision = decide(policy, pod, context)
+    changes = decision.changes
+    findings = decision.findings
+    if findings:
+        findings = excepted(policy, findings, pod, decision.use, context)
+        refused = [finding for finding in findings if finding.outcome == "deny"]
+        if mode == "enforce" and any(finding.final for finding in refused):
+            annotations = {"mode": mode, "findings": record(refused)}
+            body = answer(uid, allowed=False, status=refusal(refused), annotations=annotations)
+            return Answer(body, "refused", mode, refused)
+        findings = [finding for finding in findings if finding.early or finding.final]
+    if not changes and not findings:
+        return Answer(answer(uid), "allowed", mode, _NOTHING)
+    annotations = {"mode": mode}
+    if findings:
+        annotations["findings"] = record(findings)
+    if changes:
+        annotations["changes"] = record(changes)
+    said: list[str] = []
+    if mode != "audit":
+        said = warnings([finding for finding in findings if finding.outcome in ("deny", "warn")])
+    if mode == "warn":
+        said += warnings(changes, "would be changed: ")
+    applies = mode in ("assist", "enforce")
+    patch = [operation for change in changes for operation in change.operations] if applies else None
+    body = answer(uid, patch=patch, warnings=said, annotations=annotations)
+    return Answer(body, "changed" if patch else "allowed", mode, findings + changes)
+
+
+def _validated(uid: str, mode: Mode, findings: list[Finding]) -> Answer:
+    if not findings:
+        return Answer(answer(uid), "allowed", mode, _NOTHING)
+    annotations = {"mode": mode, "findings": record(findings)}
+    said: list[str] = []
+    if mode != "audit":
+        admitted = mode != "enforce"
+        said = warnings([each for each in findings if each.outcome == "warn" or (admitted and each.outcome == "deny")])
+    refused = [finding for finding in findings if finding.outcome == "deny"] if mode == "enforce" else _NOTHING
+    if refused:
+        body = answer(uid, allowed=False, status=refusal(refused), warnings=said, annotations=annotations)
+        return Answer(body, "refused", mode, findings)
+    return Answer(answer(uid, warnings=said, annotations=annotations), "allowed", mode, findings)

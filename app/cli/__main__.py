@@ -1,0 +1,5 @@
+"""`python -m app.cli` is `gpugate`."""
+
+from app.cli.main import run
+
+run()

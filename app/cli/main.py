@@ -1,0 +1,82 @@
+"""The command `gpugate`: finds the sub-command, imports only that, and turns errors into exit codes."""
+
+import os
+import signal
+import sys
+from importlib import import_module
+from typing import Final, NoReturn
+
+import click
+
+from app import __version__
+
+COMMANDS: Final = {
+    "check": "judge manifests as the cluster would",
+    "manifests": "print the webhook configurations for a policy",
+    "schema": "print the JSON Schema of the policy file",
+    "serve": "run the webhook server",
+}
+"""Every command with its one-line help. Each is in a module of its name, imported only when it is run."""
+
+EXIT_ERROR: Final = 2
+"""Wrong usage, unreadable input or policy, or a failure of the tool: never mistaken for a verdict (1)."""
+
+
+class LazyGroup(click.Group):
+    """A group whose help needs none of its commands' modules."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The commands by name."""
+        return sorted(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command, imported now."""
+        if cmd_name not in COMMANDS:
+            return None
+        command = import_module(f"app.cli.{cmd_name}").command
+        assert isinstance(command, click.Command)
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """As click does, with the nearest name for one that does not exist."""
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            from difflib import get_close_matches
+
+            close = get_close_matches(args[0], COMMANDS, n=1)
+            hint = f' Did you mean "{close[0]}"?' if close else ""
+            raise click.UsageError(f'There is no command "{args[0]}".{hint}', ctx)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The list of commands, without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl(sorted(COMMANDS.items()))
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, prog_name="gpugate")
+def command() -> None:
+    """Keep the GPU pods of Kubernetes clusters right, from one policy file.
+
+    \b
+    Examples:
+      gpugate check --policy shipped deploy/      what the cluster would say of these manifests
+      gpugate serve --policy shipped --dev        the webhook on 127.0.0.1, with certificates of its own
+      gpugate manifests --policy shipped --url https://127.0.0.1:9443 --ca-file certs/ca.crt
+    """
+
+
+def run() -> NoReturn:
+    """The entry point of `gpugate` and `kubectl gpugate`. Exits 0 clean, 1 violations, 2 errors, 130 interrupted."""
+    name = "kubectl gpugate" if os.path.basename(sys.argv[0]).startswith("kubectl-") else "gpugate"  # noqa: PTH119
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # end quietly when the reader of a pipe does
+    try:
+        code = command.main(prog_name=name, standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(EXIT_ERROR)
+    except click.exceptions.Abort:
+        sys.exit(130)
+    sys.exit(code if isinstance(code, int) else 0)

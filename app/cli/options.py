@@ -1,0 +1,42 @@
+"""Options that several commands share."""
+
+import os
+from pathlib import Path
+from typing import Final
+
+import click
+
+from app.policy.compiled import Policy
+from app.policy.errors import PolicyError
+from app.sources.policies import SHIPPED, read_policy
+
+ENVIRONMENT: Final = "GPUGATE_POLICY"
+DEFAULT_FILE: Final = "gpugate.yaml"
+
+policy_option = click.option(
+    "--policy",
+    "policy_path",
+    metavar="FILE|DIR",
+    help=f'Policy file or folder, or "{SHIPPED}" for the one that gpugate comes with. '
+    f"Default: ${ENVIRONMENT}, else ./{DEFAULT_FILE}.",
+)
+
+
+def find_policy(path: str | None) -> str:
+    """Where the policy is: the option, the environment, the working folder; raises click.UsageError if nowhere."""
+    found = path or os.environ.get(ENVIRONMENT) or (DEFAULT_FILE if Path(DEFAULT_FILE).exists() else None)
+    if found is None:
+        # A silent default would judge a hundred repositories by a policy that nobody chose.
+        raise click.UsageError(
+            f"there is no policy: give --policy FILE, set ${ENVIRONMENT}, or put one at ./{DEFAULT_FILE}; "
+            f"--policy {SHIPPED} takes the one that gpugate comes with"
+        )
+    return found
+
+
+def load_policy(path: str | None) -> Policy:
+    """The policy, wherever it is; raises click.ClickException with every problem at its place."""
+    try:
+        return read_policy(find_policy(path))
+    except PolicyError as error:
+        raise click.ClickException("the policy cannot be used:\n" + "\n".join(map(str, error.problems))) from error

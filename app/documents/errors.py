@@ -1,0 +1,31 @@
+"""What can't be read, at file, line and column."""
+
+
+class DocumentError(Exception):
+    """One document, or one item of a List, that could not be read.
+
+    ``line`` and ``column`` count from 1; columns count Unicode code points. As text it is
+    ``name:line:column: message``, which editors and CI systems turn into links.
+    """
+
+    def __init__(self, name: str, line: int, column: int, message: str) -> None:
+        super().__init__(name, line, column, message)
+        self.name = name
+        self.line = line
+        self.column = column
+        self.message = message
+
+    def __str__(self) -> str:
+        return f"{self.name}:{self.line}:{self.column}: {self.message}"
+
+
+class TextError(Exception):
+    """An error in a text of which the reader knows neither the file nor the first line.
+
+    ``index`` is its offset in the text, in code points. It never leaves this package.
+    """
+
+    def __init__(self, message: str, index: int) -> None:
+        super().__init__(message, index)
+        self.message = message
+        self.index = index

@@ -1,0 +1,102 @@
+"""A file to its documents."""
+
+import codecs
+from collections.abc import Generator, Iterator
+from typing import Final
+
+from app.documents.document import Document, documents
+from app.documents.errors import DocumentError, TextError
+from app.documents.json_reader import NotJsonError, looks_like_json, read_json
+from app.documents.regions import Text
+from app.documents.yaml_reader import read_yaml
+
+_SEPARATOR: Final = b"---"
+
+
+def read(data: bytes, name: str) -> Iterator[Document | DocumentError]:
+    """The documents of a file, one at a time; a DocumentError in place of each that can't be read.
+
+    ``data`` is YAML or JSON as kubectl takes it (apimachinery, pkg/util/yaml/decoder.go): it is cut at lines that
+    start with ``---``, and each part is one YAML document, or one JSON value after another. So what is broken in one
+    document hides no other. UTF-8, or UTF-16 with a byte order mark (what PowerShell writes). The items of a List are
+    documents of their own.
+
+    Stricter than kubectl, where that would go on with less than the file says: duplicate keys, tags that YAML's
+    schema lacks, and a second YAML document after ``...`` are errors.
+    """
+    try:
+        data = _utf8(data)
+    except UnicodeDecodeError as error:
+        yield DocumentError(name, 1, 1, f"not UTF-16: {error.reason} at byte {error.start + 2}")
+        return
+    index = 0
+    for text, problem in _parts(data, name):
+        if problem is not None:
+            index += 1
+            yield problem
+            continue
+        numbers = yield from _documents(text, index + 1)
+        # Comments before the first separator make no document of it.
+        if index > 0 or text.line > 1 or not _is_blank(text.data):
+            index += numbers
+
+
+def _utf8(data: bytes) -> bytes:
+    if data.startswith(codecs.BOM_UTF16_LE):
+        data = data[2:].decode("utf-16-le").encode()
+    elif data.startswith(codecs.BOM_UTF16_BE):
+        data = data[2:].decode("utf-16-be").encode()
+    data = data.removeprefix(codecs.BOM_UTF8)
+    # kubectl ends the last line too, which tells in a block scalar.
+    return data if data.endswith(b"\n") else data + b"\n"
+
+
+def _parts(data: bytes, name: str) -> Iterator[tuple[Text, DocumentError | None]]:
+    """The texts between the separators, or the error in a separator that spoils the text after it."""
+    start, line = 0, 1
+    error: DocumentError | None = None
+    while True:
+        at = start if data.startswith(_SEPARATOR, start) else data.find(b"\n" + _SEPARATOR, start) + 1
+        last = at == 0 and not data.startswith(_SEPARATOR)
+        text = Text(name, data[start : None if last else at], line)
+        yield text, error
+        if last:
+            return
+        line += data.count(b"\n", start, at)
+        end = data.find(b"\n", at) + 1 or len(data)
+        error = _separator_error(data[at:end], name, line)
+        start, line = end, line + 1
+
+
+def _is_blank(data: bytes) -> bool:
+    return all(not line or line.startswith(b"#") for line in map(bytes.strip, data.splitlines()))
+
+
+def _separator_error(separator: bytes, name: str, line: int) -> DocumentError | None:
+    rest = separator[len(_SEPARATOR) :].lstrip()
+    if not rest or rest.startswith(b"#"):
+        return None
+    return DocumentError(name, line, len(separator) - len(rest) + 1, "only a comment may follow '---' on its line")
+
+
+def _documents(text: Text, index: int) -> Generator[Document | DocumentError, None, int]:
+    """The documents in a text, the first of them number ``index``; returns how many numbers they take."""
+    if text.data.startswith(codecs.BOM_UTF8):
+        yield text.error(TextError("a byte order mark may only start a file", 0))
+        return 1
+    if looks_like_json(text.data):
+        try:
+            values = read_json(text)
+        except NotJsonError as error:
+            if text.name.endswith(".json"):
+                yield text.error(error)
+                return 1
+        except TextError as error:
+            yield text.error(error)
+            return 1
+        else:
+            for number, (source, value) in enumerate(values, index):
+                yield from documents(source, value, number)
+            return len(values)
+    yield from read_yaml(text, index)
+    return 1

@@ -1,0 +1,135 @@
+"""decide: a policy's judgement of one pod. Pure: no modes, no I/O, no clock, no globals.
+
+Webhook, `check` and every other command call this one function, so that they cannot disagree.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from app.inject.draft import Change, Draft
+from app.model.context import Context
+from app.model.finding import Finding, Outcome, Result
+from app.model.gpu import GpuUse, gpu_use
+from app.model.pod import Pod
+from app.policy.compiled import BoundInjection, BoundRule, Policy
+from app.rules.rule import Subject
+
+
+class Decision(NamedTuple):
+    """What the policy says of a pod.
+
+    ``findings`` are violations (outcome: the rule's action), warnings and notes; ``changes`` are repairs and
+    injections with their operations, which apply in their order. Without ``repair`` a violation that could be
+    repaired is among the findings, and the injections among the changes are what the pod lacks.
+    """
+
+    use: GpuUse
+    findings: list[Finding]
+    changes: list[Finding]
+
+
+def decide(policy: Policy, pod: Pod, context: Context, *, repair: bool = True) -> Decision:
+    """Judge the pod: as it would be after repairs and injections, or (``repair=False``) as it is.
+
+    Raises MalformedPod for a pod that the API server could not read.
+    """
+    use = gpu_use(pod, policy.gpus, context)
+    runtime_class = pod.runtime_class
+    draft, conflicts, injected = _inject(policy, pod, use, context, runtime_class)
+    findings, repairs, given = _judge(policy, draft, runtime_class, repair)
+    if given and policy.matches_runtime_class:
+        # What is matched by class depends on the class that the pod gets; and that on what is injected.
+        again = _inject(policy, pod, use, context, given)
+        findings, repairs, still_given = _judge(policy, again[0], given, repair)
+        if still_given:
+            draft, conflicts, injected = again
+    return Decision(use, conflicts + findings, repairs + injected)
+
+
+def _judge(
+    policy: Policy, draft: Draft, runtime_class: str, repair: bool
+) -> tuple[list[Finding], list[Finding], str | None]:
+    """Findings, repairs, and the runtime class that a repair gives the pod."""
+    use = draft.use
+    subject = Subject(draft.pod, use, draft.gpus, draft.context, draft.node_selector)
+    gpu, hidden_claims = use.gpu, use.unknown_claim is not None
+    findings: list[Finding] = []
+    repairs: list[Finding] = []
+    given = None
+    for bound in policy.rules:
+        rule = bound.rule
+        applies = rule.pods != "other" if gpu else rule.pods != "gpu" or (hidden_claims and rule.hidden_claims)
+        if not applies:
+            continue
+        if not (bound.match.everything or bound.match.selects(draft.pod, use, draft.context, runtime_class)):
+            continue
+        for result in rule.check(bound.parameters, subject):
+            if repair and bound.repair and result.repair is not None:
+                repairs.append(_repair(bound, result))
+                if result.pointer.endswith("/runtimeClassName"):
+                    given = result.repair.operations[0]["value"]
+            else:
+                findings.append(_finding(bound, result))
+    return findings, repairs, given
+
+
+def _inject(
+    policy: Policy, pod: Pod, use: GpuUse, context: Context, runtime_class: str
+) -> tuple[Draft, list[Finding], list[Finding]]:
+    """The draft of the pod with all injections, the conflicts, and the changes."""
+    draft = Draft(pod, use, policy.gpus, context)
+    conflicts: list[Finding] = []
+    changes: list[Finding] = []
+    if use.gpu:
+        for bound in policy.injections:
+            if bound.match.everything or bound.match.selects(pod, use, context, runtime_class):
+                for found in _injected(bound, draft):
+                    (changes if found.outcome == "inject" else conflicts).append(found)
+    return draft, conflicts, changes
+
+
+def _injected(bound: BoundInjection, draft: Draft) -> Iterator[Finding]:
+    for injected in bound.injection.apply(draft):
+        container = injected.container
+        changed = isinstance(injected, Change)
+        yield Finding(
+            policy=bound.policy,
+            rule=bound.name,
+            outcome="inject" if changed else "deny",
+            pointer=injected.pointer,
+            message=injected.message,
+            container_kind=container.kind if container else None,
+            container=container.name if container else None,
+            final=not changed,
+            early=changed,
+            operations=tuple(injected.operations) if isinstance(injected, Change) else (),
+        )
+
+
+def _finding(bound: BoundRule, result: Result) -> Finding:
+    container = result.container
+    outcome: Outcome = bound.action if result.kind == "violation" else "warn" if result.kind == "warning" else "note"
+    return Finding(
+        policy=bound.policy,
+        rule=bound.name,
+        outcome=outcome,
+        pointer=result.pointer,
+        message=result.message,
+        container_kind=container.kind if container else None,
+        container=container.name if container else None,
+        image=container.image if container else None,
+        help=bound.help if result.kind == "violation" else None,
+        final=result.final,
+        early=result.kind == "warning",
+    )
+
+
+def _repair(bound: BoundRule, result: Result) -> Finding:
+    assert result.repair is not None
+    return _finding(bound, result)._replace(
+        outcome="repair",
+        message=result.repair.message,
+        help=None,
+        early=True,
+        operations=tuple(result.repair.operations),
+    )

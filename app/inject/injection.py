@@ -1,0 +1,31 @@
+"""One injection of a policy: what it adds, by which kind of change."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from app.inject import hide_gpus, node_selector, taints, tolerations
+from app.inject.draft import Draft, Injected
+from app.model.toleration import Taint
+
+
+@dataclass(frozen=True, slots=True)
+class Injection:
+    """What to add to a GPU pod. ``on_conflict`` says what a contradicting nodeSelector of the pod's means."""
+
+    taints: tuple[Taint, ...] = ()
+    tolerations: tuple[dict[str, Any], ...] = ()
+    node_selector: tuple[tuple[str, str], ...] = ()
+    hide_gpus: bool = False
+    on_conflict: Literal["refuse", "keep"] = "refuse"
+
+    def apply(self, draft: Draft) -> Iterator[Injected]:
+        """The changes that are missing from the draft, recorded in it as they are yielded."""
+        if self.taints:
+            yield from taints.inject(self.taints, draft)
+        if self.tolerations:
+            yield from tolerations.inject(self.tolerations, draft)
+        if self.node_selector:
+            yield from node_selector.inject(self.node_selector, self.on_conflict, draft)
+        if self.hide_gpus:
+            yield from hide_gpus.inject(draft)

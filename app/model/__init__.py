@@ -1,0 +1,1 @@
+"""The pure vocabulary: pods, containers, quantities, tolerations, findings, patches. Nothing here does I/O."""

@@ -1,0 +1,42 @@
+"""What is known beside the pod: the cluster, the request, the time. None always means unknown."""
+
+from dataclasses import dataclass, field
+from datetime import date
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class RuntimeClassFact:
+    """A RuntimeClass that exists in the cluster, with the scheduling that the API server merges into its pods."""
+
+    name: str
+    node_selector: dict[str, str] = field(default_factory=dict)
+    tolerations: tuple[dict[str, Any], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterFacts:
+    """The cluster as last seen: RuntimeClasses by name, and the device classes of claim templates.
+
+    ``claims`` maps (namespace, name of a ResourceClaimTemplate) to the device classes that it asks for.
+    """
+
+    runtime_classes: dict[str, RuntimeClassFact] | None = None
+    claims: dict[tuple[str, str], tuple[str, ...]] = field(default_factory=dict)
+
+
+UNKNOWN_CLUSTER = ClusterFacts()
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """Where and when a pod is judged.
+
+    ``template`` is true where the pod is still a template that the API server validates on its own (core
+    workloads, and kinds that create them): there a request without a limit is refused before any pod exists.
+    """
+
+    namespace: str | None = None
+    today: date | None = None
+    facts: ClusterFacts = UNKNOWN_CLUSTER
+    template: bool = False

@@ -1,0 +1,68 @@
+"""Resource quantities, by the grammar of the API server.
+
+Source: k8s.io/apimachinery pkg/api/resource/quantity.go and suffix.go (v0.37.2) for the grammar, and
+k8s.io/kubernetes pkg/apis/core/v1/defaults.go SetDefaults_ResourceList, which rounds every quantity of a pod
+up to a thousandth. Values here are therefore integers in thousandths: ``parse("1500m") == parse(1.5) == 1500``.
+"""
+
+import re
+from decimal import ROUND_UP, Context, Decimal
+from functools import lru_cache
+from typing import Final
+
+MILLI: Final = 1000
+
+_GRAMMAR: Final = re.compile(
+    r"(?P<number>[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+))"
+    r"(?:(?P<suffix>Ki|Mi|Gi|Ti|Pi|Ei|[numkMGTPE])|[eE](?P<exponent>[+-]?[0-9]+))?",
+    re.ASCII,
+)
+_SCALE: Final = {
+    **{suffix: Decimal(10) ** (3 * power) for power, suffix in enumerate(("n", "u", "m", "", "k", "M", "G"), -3)},
+    **{suffix: Decimal(10) ** (3 * power) for power, suffix in enumerate(("T", "P", "E"), 4)},
+    **{suffix: Decimal(2) ** (10 * power) for power, suffix in enumerate(("Ki", "Mi", "Gi", "Ti", "Pi", "Ei"), 1)},
+}
+# Longer than any number that means an amount of something; a guard against computing 10**1000000.
+_MAX_DIGITS: Final = 64
+_MAX_EXPONENT: Final = 64
+_EXACT: Final = Context(prec=4 * _MAX_DIGITS)
+
+
+class InvalidQuantity(ValueError):
+    """The API server would not read this value as a quantity."""
+
+
+def parse(value: object) -> int:
+    """The quantity in thousandths, rounded away from zero; raises InvalidQuantity.
+
+    ``value`` is what JSON holds there: text or a number (a bare ``1`` and ``"1"`` are the same to the API
+    server); null counts as zero, as in Quantity.UnmarshalJSON.
+    """
+    if isinstance(value, str):
+        return _parse_text(value)
+    if isinstance(value, bool):
+        raise InvalidQuantity("true and false are no quantities")
+    if isinstance(value, int | float):
+        return _parse_text(repr(value))
+    if value is None:
+        return 0
+    raise InvalidQuantity("neither text nor a number")
+
+
+@lru_cache(maxsize=4096)
+def _parse_text(text: str) -> int:
+    match = _GRAMMAR.fullmatch(text.strip())  # Quantity.UnmarshalJSON trims white space
+    if match is None:
+        raise InvalidQuantity(f"{text!r} is not a quantity")
+    number, suffix, exponent = match.group("number", "suffix", "exponent")
+    if len(number) > _MAX_DIGITS or (exponent and abs(int(exponent[:8])) > _MAX_EXPONENT):
+        raise InvalidQuantity(f"{text[:80]!r} is out of range")
+    scale = _EXACT.power(Decimal(10), int(exponent)) if exponent else _SCALE[suffix or ""]
+    milli = _EXACT.multiply(_EXACT.multiply(Decimal(number), scale), Decimal(MILLI))
+    return int(milli.to_integral_value(ROUND_UP, _EXACT))
+
+
+def text(milli: int) -> str:
+    """The shortest plain form of a quantity in thousandths: ``"2"``, ``"500m"``."""
+    whole, rest = divmod(milli, MILLI)
+    return str(whole) if not rest else f"{milli}m"

@@ -1,0 +1,12 @@
+"""How values of pods appear in messages."""
+
+import json
+from typing import Final
+
+_LONGEST: Final = 80
+
+
+def quoted(value: str) -> str:
+    """The text in double quotes, cut to a length that fits a line, control characters escaped."""
+    shown = value if len(value) <= _LONGEST else value[: _LONGEST - 1] + "…"
+    return json.dumps(shown, ensure_ascii=False)

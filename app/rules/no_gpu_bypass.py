@@ -1,0 +1,164 @@
+"""no-gpu-bypass: no way to a GPU around the resource request.
+
+Reads env and envFrom of every container, volumeMounts, spec.volumes[].hostPath, metadata.annotations,
+spec.runtimeClassName and, if asked, securityContext.privileged.
+Allowed: the vendors' variables with a value that hands out no GPU (`void`, `none`, empty), or with any value but
+`all` on a container that asks for GPUs; no annotation that hands out devices; no host path to GPU devices or to a
+folder above them; a GPU runtime class on GPU pods only.
+
+What the names are: the presets (app/policy/presets), each with its source.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from posixpath import basename, normpath
+from typing import Any
+
+from app.model import cel
+from app.model.finding import Result
+from app.model.gpu import GpuSet
+from app.model.patch import escape
+from app.model.pod import Container
+from app.model.words import quoted
+from app.rules.rule import Rule, Subject
+
+
+@dataclass(frozen=True, slots=True)
+class Parameters:
+    """``envFrom`` also finds fault with variables that cannot be seen, from a ConfigMap or Secret; ``privileged``
+    with privileged containers of pods without GPUs."""
+
+    envFrom: bool = False
+    privileged: bool = False
+
+
+def check(parameters: Parameters, subject: Subject) -> Iterator[Result]:
+    """One result for each way around."""
+    pod, gpus = subject.pod, subject.gpus
+    for container in pod.containers:
+        if "env" in container.raw:
+            yield from _environment(container, subject)
+        if parameters.envFrom and gpus.environment and container.env_from() and not subject.use.asks(container):
+            variables = " or ".join(sorted(gpus.environment))
+            said = f"{container.label}: envFrom may set {variables}; list the variables that it needs under env"
+            yield Result("violation", f"{container.pointer}/envFrom", said, container)
+        if gpus.mount_paths and "volumeMounts" in container.raw:
+            yield from _mounts(container, gpus)
+        if parameters.privileged and container.privileged and not subject.use.gpu:
+            said = (
+                f"{container.label}: privileged is true, which lets it use every GPU of its node without asking for "
+                "one; set securityContext.privileged to false"
+            )
+            yield Result("violation", f"{container.pointer}/securityContext/privileged", said, container)
+    for key in pod.annotations:
+        if key in gpus.bypass_annotations:
+            said = f"annotation {key} hands devices to the pod past its resource requests; remove it and ask for a GPU"
+            yield Result("violation", f"{pod.metadata_pointer}/annotations/{escape(key)}", said)
+    if "volumes" in pod.spec:
+        yield from _host_paths(subject)
+    if pod.runtime_class and pod.runtime_class in gpus.runtime_classes and not subject.use.gpu:
+        name = quoted(pod.runtime_class)
+        said = f"runtimeClassName {name} exposes GPUs to a pod that asks for none; remove it or ask for a GPU"
+        yield Result("violation", f"{pod.spec_pointer}/runtimeClassName", said)
+    if subject.use.gpu and pod.spec.get("hostUsers") is False:
+        said = "hostUsers is false, with which GPUs are known not to work (NVIDIA/nvidia-container-toolkit#648)"
+        yield Result("note", f"{pod.spec_pointer}/hostUsers", said)
+
+
+def _environment(container: Container, subject: Subject) -> Iterator[Result]:
+    environment = subject.gpus.environment
+    for index, entry in enumerate(container.env()):
+        name = entry.get("name")
+        if name not in environment:
+            continue
+        value = entry.get("value") or ""
+        if subject.use.asks(container):
+            if value != "all":
+                continue
+            reason = "is all, more than the GPUs that it asks for; remove it"
+        elif "value" not in entry and entry.get("valueFrom") is not None:
+            reason = "comes from elsewhere and may hand it GPUs that it does not ask for; remove it or set it to void"
+        elif value in environment[name]:
+            continue
+        else:
+            found = quoted(str(value))
+            reason = f"is {found}, which hands it GPUs that it does not ask for; ask for a GPU, or set it to void"
+        yield Result("violation", f"{container.pointer}/env/{index}", f"{container.label}: {name} {reason}", container)
+
+
+def _mounts(container: Container, gpus: GpuSet) -> Iterator[Result]:
+    for index, mount in enumerate(container.volume_mounts()):
+        path = _normal(mount.get("mountPath"))
+        if any(_within(path, listed) for listed in gpus.mount_paths):
+            said = f"{container.label}: a mount at {path} hands it GPUs that it does not ask for; remove it"
+            yield Result("violation", f"{container.pointer}/volumeMounts/{index}", said, container)
+
+
+def _host_paths(subject: Subject) -> Iterator[Result]:
+    paths = subject.gpus.device_paths
+    for index, volume in enumerate(subject.pod.volumes()):
+        source = volume.get("hostPath")
+        if not isinstance(source, dict):
+            continue
+        path = _normal(source.get("path"))
+        below = path in paths or any(_within(path, listed) for listed in paths.exact)
+        above = any(_within(listed, path) for listed in (*paths.exact, *paths.prefixes))
+        if below or above:
+            what = "reaches GPU devices" if below else "holds GPU devices"
+            said = f"volume {quoted(str(volume.get('name', '')))}: hostPath {path} {what}; remove it and ask for a GPU"
+            yield Result("violation", f"{subject.pod.spec_pointer}/volumes/{index}/hostPath", said)
+
+
+def _normal(path: Any) -> str:
+    """The path without double slashes and dots; "" if it is no text."""
+    return "/" + normpath(path).lstrip("/") if isinstance(path, str) and path else ""
+
+
+def _within(path: str, folder: str) -> bool:
+    """True if the path is the folder or under it."""
+    return bool(path) and (path == folder or path.startswith(folder.rstrip("/") + "/"))
+
+
+def condition(parameters: Parameters, gpus: GpuSet) -> Iterator[str]:
+    """The pods without GPUs that have a variable, annotation, volume or class that rule looks at.
+
+    Any host path counts: the same folder can be written in many ways.
+    """
+    if gpus.runtime_classes:
+        names = cel.named("object.spec.runtimeClassName", gpus.runtime_classes)
+        yield f"has(object.spec.runtimeClassName) && ({names})"
+    if gpus.bypass_annotations:
+        yield cel.has_key("metadata.annotations", gpus.bypass_annotations)
+    if gpus.device_paths:
+        yield "has(object.spec.volumes) && object.spec.volumes.exists(v, has(v.hostPath))"
+    if gpus.environment:
+        harmless = cel.texts(set.intersection(*(set(values) for values in gpus.environment.values())))
+        entry = (
+            f"e.name in {cel.texts(gpus.environment)} && "
+            f"(has(e.valueFrom) || (has(e.value) && !(e.value in {harmless})))"
+        )
+        yield cel.any_container(f"has(c.env) && c.env.exists(e, {entry})")
+        if parameters.envFrom:
+            yield cel.any_container("has(c.envFrom)")
+    for path in gpus.mount_paths:
+        mount = f"has(c.volumeMounts) && c.volumeMounts.exists(m, m.mountPath.contains({cel.text(basename(path))}))"
+        yield cel.any_container(mount)
+    if parameters.privileged:
+        yield cel.any_container(
+            "has(c.securityContext) && has(c.securityContext.privileged) && c.securityContext.privileged"
+        )
+
+
+RULE = Rule(
+    id="no-gpu-bypass",
+    summary="No way to a GPU around the resource request",
+    why=(
+        "Variables, annotations, host paths and runtime classes can hand a container GPUs that the scheduler never "
+        "allocated to it: another pod's."
+    ),
+    comply="Ask for the GPU under resources.limits, and remove the variable, annotation, mount or class.",
+    parameters=Parameters,
+    check=check,
+    pods="every",
+    condition=condition,
+)

@@ -1,0 +1,83 @@
+"""runtime-class: a GPU pod uses one of the runtime classes that give it its GPUs.
+
+Reads spec.runtimeClassName. Allowed: a name in `allowed` (the default alone, if it is left out).
+
+Only for GPUs whose preset uses a runtime class, and not for pods that get their GPUs by DRA only (CDI needs none).
+The API server refuses a pod whose class does not exist, or whose nodeSelector contradicts the class's own:
+k8s.io/kubernetes plugin/pkg/admission/runtimeclass/admission.go (v1.37.2). So the class is left out, with a
+warning, where the cluster facts say that it would be refused.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from app.model.finding import Repair, Result
+from app.model.patch import add
+from app.model.words import quoted
+from app.rules.rule import Rule, Subject
+
+
+@dataclass(frozen=True, slots=True)
+class Parameters:
+    """``default`` is set where a pod names no class; ``allowed`` lists what a pod may name."""
+
+    default: str
+    allowed: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.allowed and self.default not in self.allowed:
+            raise ValueError(f'default "{self.default}" is not among allowed {list(self.allowed)}')
+
+
+def check(parameters: Parameters, subject: Subject) -> Iterator[Result]:
+    """At most one result."""
+    pod = subject.pod
+    if not subject.use.needs_runtime_class:
+        return
+    name, allowed = pod.runtime_class, parameters.allowed or (parameters.default,)
+    if name in allowed:
+        return
+    pointer = f"{pod.spec_pointer}/runtimeClassName"
+    wanted = " or ".join(f'"{choice}"' for choice in allowed)
+    if name:
+        said = f"runtimeClassName is {quoted(name)}, which is not for GPU pods here; set it to {wanted}"
+        yield Result("violation", pointer, said)
+        return
+    default = parameters.default
+    problem = _unusable(default, subject)
+    if problem:
+        yield Result("warning", pointer, f'runtimeClassName "{default}" was left out: {problem}')
+        return
+    repair = Repair(f'runtimeClassName set to "{default}"', [add(pointer, default)])
+    said = f"runtimeClassName is missing from a GPU pod; set it to {wanted}"
+    yield Result("violation", pointer, said, repair=repair)
+
+
+def _unusable(name: str, subject: Subject) -> str | None:
+    """Why the API server would refuse the pod with this class; None if it would not, or nobody knows."""
+    classes = subject.context.facts.runtime_classes
+    if classes is None:
+        return None
+    fact = classes.get(name)
+    if fact is None:
+        return f'the cluster has no RuntimeClass "{name}"'
+    selector = subject.node_selector
+    for key, value in fact.node_selector.items():
+        if key in selector and selector[key] != value:
+            return f"its nodeSelector {key}={value} contradicts the pod's {key}={selector[key]}"
+    return None
+
+
+RULE = Rule(
+    id="runtime-class",
+    summary="GPU pods use an accepted runtime class",
+    why=(
+        "Where GPUs reach containers through a runtime handler, a pod without the class starts and finds no GPU; "
+        "another class (a sandbox, a legacy hook) changes how GPUs are isolated."
+    ),
+    comply="Set spec.runtimeClassName to one of the accepted classes, or leave it out where gpugate sets it.",
+    parameters=Parameters,
+    check=check,
+    pods="gpu",
+    repairs=True,
+)

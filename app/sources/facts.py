@@ -1,0 +1,68 @@
+"""Cluster facts: what somebody who could look saw in the cluster.
+
+The file is JSON: ``{"version": 1, "collectedAt": "2026-12-02T10:00:00Z", "runtimeClasses": [{"name": "nvidia",
+"handler": "nvidia", "overhead": {...}, "scheduling": {"nodeSelector": {...}, "tolerations": [...]}}],
+"claimTemplates": [{"namespace": "a", "name": "one-gpu", "deviceClasses": ["gpu.nvidia.com"]}], ...}``. A key that
+is left out is unknown. Facts older than STALE_AFTER say nothing of a live cluster.
+"""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final, NamedTuple
+
+import orjson
+
+from app.model.context import ClusterFacts, RuntimeClassFact
+
+STALE_AFTER: Final = timedelta(minutes=15)
+
+
+class InvalidFacts(ValueError):
+    """The file holds no cluster facts; the text says why."""
+
+
+class Facts(NamedTuple):
+    """The facts, and when they were collected (None: the file does not say, so they don't age)."""
+
+    facts: ClusterFacts
+    collected_at: datetime | None
+
+    def stale(self, now: datetime) -> bool:
+        """True if the facts are too old to say anything of a live cluster; ``now`` has a time zone."""
+        return self.collected_at is not None and now - self.collected_at > STALE_AFTER
+
+
+def parse_facts(content: bytes) -> Facts:
+    """The facts of a file's content; raises InvalidFacts."""
+    try:
+        value = orjson.loads(content)
+    except orjson.JSONDecodeError as error:
+        raise InvalidFacts(f"not JSON: {error}") from error
+    if not isinstance(value, dict) or value.get("version") != 1:
+        raise InvalidFacts('expected a JSON object with "version": 1')
+    try:
+        return Facts(_facts(value), _time(value.get("collectedAt")))
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        raise InvalidFacts(f"unexpected shape: {error!r}") from error
+
+
+def _facts(value: dict[str, Any]) -> ClusterFacts:
+    listed = value.get("runtimeClasses")
+    classes = None if listed is None else {fact.name: fact for fact in map(_runtime_class, listed)}
+    claims = {
+        (str(claim["namespace"]), str(claim["name"])): tuple(map(str, claim["deviceClasses"]))
+        for claim in value.get("claimTemplates") or ()
+    }
+    return ClusterFacts(classes, claims)
+
+
+def _runtime_class(entry: dict[str, Any]) -> RuntimeClassFact:
+    scheduling = entry.get("scheduling") or {}
+    selector = {str(key): str(text) for key, text in (scheduling.get("nodeSelector") or {}).items()}
+    return RuntimeClassFact(str(entry["name"]), selector, tuple(scheduling.get("tolerations") or ()))
+
+
+def _time(text: Any) -> datetime | None:
+    if text is None:
+        return None
+    time = datetime.fromisoformat(text)
+    return time if time.tzinfo else time.replace(tzinfo=UTC)

@@ -1,0 +1,41 @@
+"""Policy files on disk."""
+
+from pathlib import Path
+
+from app.policy.compiled import Policy
+from app.policy.errors import PolicyError, Problem
+from app.policy.load import load
+
+SHIPPED = "shipped"
+"""The name that stands for the policy that gpugate comes with."""
+
+_SUFFIXES = (".yaml", ".yml", ".json")
+
+
+def read_policy(path: str) -> Policy:
+    """The policy of a file, of a folder's files, or the shipped one; raises PolicyError."""
+    return load(policy_files(path))
+
+
+def policy_files(path: str) -> list[tuple[str, bytes]]:
+    """The (name, content) of the policy files that a path stands for; raises PolicyError."""
+    if path == SHIPPED:
+        return [("shipped/gpu-pods.yaml", shipped_policy().read_bytes())]
+    place = Path(path)
+    try:
+        if not place.is_dir():
+            return [(path, place.read_bytes())]
+        # Not recursive, and without dot-files: a mounted ConfigMap holds its files twice, once under ..data.
+        names = sorted(entry for entry in place.iterdir() if entry.suffix in _SUFFIXES and entry.name[0] != ".")
+        if not names:
+            raise PolicyError([Problem(path, 1, 1, f"the folder holds no {', '.join(_SUFFIXES)} file")])
+        return [(str(name), name.read_bytes()) for name in names]
+    except OSError as error:
+        raise PolicyError([Problem(path, 1, 1, f"cannot be read: {error.strerror}")]) from error
+
+
+def shipped_policy() -> Path:
+    """The file of the shipped policy: package data of an installed gpugate, else the folder beside the package."""
+    package = Path(__file__).resolve().parent.parent
+    installed = package / "policies" / "gpu-pods.yaml"
+    return installed if installed.exists() else package.parent / "policies" / "gpu-pods.yaml"
