@@ -10,6 +10,7 @@ from app.inject.draft import Change, Draft
 from app.model.context import Context
 from app.model.finding import Finding, Outcome, Result
 from app.model.gpu import GpuUse, gpu_use
+from app.model.patch import added
 from app.model.pod import Pod
 from app.policy.compiled import BoundInjection, BoundRule, Policy
 from app.rules.rule import Subject
@@ -36,20 +37,42 @@ def decide(policy: Policy, pod: Pod, context: Context, *, repair: bool = True) -
     use = gpu_use(pod, policy.gpus, context)
     runtime_class = pod.runtime_class
     draft, conflicts, injected = _inject(policy, pod, use, context, runtime_class)
-    findings, repairs, given = _judge(policy, draft, runtime_class, repair)
+    findings, repairs, given = _judge(policy, draft, runtime_class, repair=repair)
     if given and policy.matches_runtime_class:
         # What is matched by class depends on the class that the pod gets; and that on what is injected.
         again = _inject(policy, pod, use, context, given)
-        findings, repairs, still_given = _judge(policy, again[0], given, repair)
-        if still_given:
-            draft, conflicts, injected = again
+        judged = _judge(policy, again[0], given, repair=repair)
+        if judged[2] is None:
+            # What comes with the class rules the class out. So it is left out, and the pod stays without one.
+            findings, repairs, _ = _judge(policy, again[0], runtime_class, repair=repair)
+        elif repair:
+            findings, repairs, _ = judged
+            _, conflicts, injected = again
+    if repairs and _repeated(policy):
+        # What one entry of a rule repairs, another entry of it must be judged by, as the validating call will.
+        rest = decide(policy, _mended(pod, repairs), context)
+        return Decision(use, rest.findings, repairs + rest.changes)
     return Decision(use, conflicts + findings, repairs + injected)
 
 
+def _repeated(policy: Policy) -> bool:
+    """True if a rule that repairs stands in the policy more than once."""
+    names = [bound.rule.id for bound in policy.rules if bound.rule.repairs]
+    return len(names) != len(set(names))
+
+
+def _mended(pod: Pod, repairs: list[Finding]) -> Pod:
+    """The pod after its repairs."""
+    operations = [operation for change in repairs for operation in change.operations]
+    spec = added(pod.spec, pod.spec_pointer, operations)
+    pointers = {"metadata_pointer": pod.metadata_pointer, "spec_pointer": pod.spec_pointer}
+    return Pod(pod.metadata, spec, daemonset=pod.daemonset, **pointers)
+
+
 def _judge(
-    policy: Policy, draft: Draft, runtime_class: str, repair: bool
+    policy: Policy, draft: Draft, runtime_class: str, *, repair: bool
 ) -> tuple[list[Finding], list[Finding], str | None]:
-    """Findings, repairs, and the runtime class that a repair gives the pod."""
+    """Findings, repairs, and the runtime class that a repair gives (or, without ``repair``, would give) the pod."""
     use = draft.use
     subject = Subject(draft.pod, use, draft.gpus, draft.context, draft.node_selector)
     gpu, hidden_claims = use.gpu, use.unknown_claim is not None
@@ -64,10 +87,11 @@ def _judge(
         if not (bound.match.everything or bound.match.selects(draft.pod, use, draft.context, runtime_class)):
             continue
         for result in rule.check(bound.parameters, subject):
-            if repair and bound.repair and result.repair is not None:
+            mended = result.repair if bound.repair else None
+            if mended is not None and result.pointer.endswith("/runtimeClassName"):
+                given = mended.operations[0]["value"]
+            if mended is not None and repair:
                 repairs.append(_repair(bound, result))
-                if result.pointer.endswith("/runtimeClassName"):
-                    given = result.repair.operations[0]["value"]
             else:
                 findings.append(_finding(bound, result))
     return findings, repairs, given

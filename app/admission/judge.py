@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 from app.admission.exceptions import excepted
+from app.admission.webhook import APPLIES
 from app.engine import decide
 from app.model.context import Context
 from app.model.finding import Finding
@@ -15,7 +16,7 @@ class Verdict(NamedTuple):
     """What would happen to the pod.
 
     ``allowed`` is what the mode answers; ``findings`` hold violations (``deny`` is what `enforce` refuses for),
-    warnings, notes, repairs and injections; ``patch`` is what would be applied to the object that holds the pod.
+    warnings, notes, repairs and injections; ``patch`` is what the mode applies to the object that holds the pod.
     """
 
     mode: Mode
@@ -42,9 +43,10 @@ def judge(policy: Policy, pod: Pod, context: Context, mode: Mode, *, as_written:
     if as_written:
         missing = [_missing(change) for change in decision.changes]
         return Verdict(mode, allowed, decision.use.gpu, None, findings + missing, [])
-    patch = [operation for change in decision.changes for operation in change.operations]
+    applied = decision.changes if mode in APPLIES else ()
+    patch = [operation for change in applied for operation in change.operations]
     return Verdict(mode, allowed, decision.use.gpu, None, findings + decision.changes, patch)
 
 
 def _missing(change: Finding) -> Finding:
-    return change._replace(outcome="note", message=f"in a cluster: {change.message}", operations=())
+    return change._replace(outcome="note", message=f"would be changed in a cluster: {change.message}", operations=())

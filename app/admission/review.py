@@ -5,6 +5,7 @@ VerifyAdmissionResponse (v0.37.2).
 """
 
 from base64 import b64encode
+from collections.abc import Iterable
 from typing import Any, Final, NamedTuple
 
 import orjson
@@ -14,10 +15,10 @@ from app.model.patch import Operation
 
 API_VERSION: Final = "admission.k8s.io/v1"
 
-# The API server cuts every warning to 256 characters once all of them together exceed 4,096
-# (k8s.io/apiserver pkg/endpoints/filters/warning.go), so the sum stays below.
-_WARNINGS_TOTAL: Final = 4000
-_WARNING_LENGTH: Final = 1000
+# The API server cuts every warning to 256 characters once all of a request exceed 4,096 together
+# (k8s.io/apiserver pkg/endpoints/filters/warning.go). The mutating and the validating call share them.
+_WARNINGS_TOTAL: Final = 2000
+_TEXT_LENGTH: Final = 1000
 _REFUSALS: Final = 20
 _ANNOTATION_LENGTH: Final = 10_000
 
@@ -114,7 +115,7 @@ def answer(
 
 def refusal(findings: list[Finding]) -> dict[str, Any]:
     """The status of a refusal: 403 Forbidden, as some controllers swallow 422; every violation in one message."""
-    shown = [finding.text for finding in findings[:_REFUSALS]]
+    shown = [_line(finding.text) for finding in findings[:_REFUSALS]]
     if len(shown) > 1:
         shown = [f"({number}) {text}" for number, text in enumerate(shown, 1)]
     if len(findings) > _REFUSALS:
@@ -122,18 +123,24 @@ def refusal(findings: list[Finding]) -> dict[str, Any]:
     return {"code": 403, "reason": "Forbidden", "message": " ".join(shown)}
 
 
-def warnings(findings: list[Finding], prefix: str = "") -> list[str]:
-    """The findings as warnings for the user's terminal, within the API server's limits."""
+def warnings(findings: Iterable[Finding], would_change: Iterable[Finding] = ()) -> list[str]:
+    """The findings, and the changes that another mode would make, as warnings for the user's terminal, within the
+    API server's limits."""
+    wanted = [finding.text for finding in findings]
+    wanted += [f"would be changed: {finding.text}" for finding in would_change]
     texts: list[str] = []
     total = 0
-    for position, finding in enumerate(findings):
-        text = printable(prefix + finding.text)[:_WARNING_LENGTH]
+    for text in map(_line, wanted):
         total += len(text)
         if total > _WARNINGS_TOTAL:
-            texts.append(f"gpugate: and {len(findings) - position} more")
+            texts.append(f"gpugate: and {len(wanted) - len(texts)} more")
             break
         texts.append(text)
     return texts
+
+
+def _line(text: str) -> str:
+    return printable(text)[:_TEXT_LENGTH]
 
 
 def printable(text: str) -> str:
@@ -143,4 +150,4 @@ def printable(text: str) -> str:
 
 def record(findings: list[Finding]) -> str:
     """The findings as the value of an audit annotation, one a line: ``deny gpu-pods/no-privileged: ...``."""
-    return "\n".join(f"{finding.outcome} {finding.text}" for finding in findings)[:_ANNOTATION_LENGTH]
+    return "\n".join(f"{finding.outcome} {_line(finding.text)}" for finding in findings)[:_ANNOTATION_LENGTH]

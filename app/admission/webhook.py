@@ -25,6 +25,8 @@ class Answer(NamedTuple):
 
 
 _NOTHING: Final[list[Finding]] = []
+APPLIES: Final = ("assist", "enforce")
+"""The modes that apply repairs and injections."""
 
 
 def review(policy: Policy, phase: Phase, mode: Mode, request: Request, context: Context) -> Answer:
@@ -116,11 +118,9 @@ def _mutate(policy: Policy, mode: Mode, uid: str, pod: Pod, context: Context) ->
         annotations["changes"] = record(changes)
     said: list[str] = []
     if mode != "audit":
-        said = warnings([finding for finding in findings if finding.outcome in ("deny", "warn")])
-    if mode == "warn":
-        said += warnings(changes, "would be changed: ")
-    applies = mode in ("assist", "enforce")
-    patch = [operation for change in changes for operation in change.operations] if applies else None
+        spoken = [finding for finding in findings if finding.outcome in ("deny", "warn")]
+        said = warnings(spoken, changes if mode == "warn" else ())
+    patch = [operation for change in changes for operation in change.operations] if mode in APPLIES else None
     body = answer(uid, patch=patch, warnings=said, annotations=annotations)
     return Answer(body, "changed" if patch else "allowed", mode, findings + changes)
 

@@ -60,7 +60,7 @@ class Document:
 
 
 def documents(source: Source, value: object, index: int, line: int | None = None) -> Iterator[Document | DocumentError]:
-    """What stands in the one value of a source: itself, starting on ``line`` if that is known, or the items of a List."""
+    """What stands in the one value of a source: itself (starting on ``line``, if that is known) or a List's items."""
     if not isinstance(value, dict):
         yield not_an_object(source, (), value)
     elif not is_list(value):

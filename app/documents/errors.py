@@ -22,10 +22,12 @@ class DocumentError(Exception):
 class TextError(Exception):
     """An error in a text of which the reader knows neither the file nor the first line.
 
-    ``index`` is its offset in the text, in code points. It never leaves this package.
+    ``index`` is its offset in the text, in code points; ``start`` that of the value that was being read, if it helps
+    to know. It never leaves this package.
     """
 
-    def __init__(self, message: str, index: int) -> None:
-        super().__init__(message, index)
+    def __init__(self, message: str, index: int, start: int | None = None) -> None:
+        super().__init__(message, index, start)
         self.message = message
         self.index = index
+        self.start = start

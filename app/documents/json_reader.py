@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable
 from typing import Any, Final, Never
 
 from app.documents.collector import collector_off
@@ -30,6 +30,10 @@ class _NumberError(Exception):
     """A number is out of the range of a float64; where, the decoder does not tell."""
 
 
+class _ConstantError(Exception):
+    """``NaN`` or ``Infinity``, which Python reads."""
+
+
 class JsonSource:
     """A JSON value that was read without error: its text, and the offset in it at which the value starts.
 
@@ -50,8 +54,14 @@ class JsonSource:
             return self._start
         holder, step = path[:-1], path[-1]
         if holder not in self._offsets:
-            entries = _entries(self.text.decoded, self._offset(holder))
-            self._offsets[holder] = {name: start for name, _, start in entries}
+            offsets: dict[str, int] = {}
+
+            def visit(name: str, _: object, at: int) -> int:
+                offsets[name] = at
+                return _end(self.text.decoded, at)
+
+            _walk(self.text.decoded, self._offset(holder), visit)
+            self._offsets[holder] = offsets
         return self._offsets[holder][str(step)]
 
 
@@ -108,6 +118,8 @@ def _decode(decoder: json.JSONDecoder, decoded: str, start: int) -> tuple[Any, i
         raise NotJsonError(f"not JSON: {error.msg[0].lower()}{error.msg[1:]}", error.pos) from None
     except RecursionError:
         raise TextError(too_deep(), start) from None
+    except _ConstantError as error:
+        raise NotJsonError(f"not JSON: {error}", decoded.find(str(error), start)) from None
     except _NumberError as error:
         raise TextError(f"the number {error} is too large", decoded.find(str(error), start)) from None
 
@@ -127,12 +139,12 @@ def _float(text: str) -> float:
 
 
 def _no_constant(text: str) -> Never:
-    raise json.JSONDecodeError(f"{text} is no number there", text, 0)
+    raise _ConstantError(text)
 
 
 def _deeper_than(value: object, limit: int) -> bool:
     level: list[Any] = [value]
-    for _ in range(limit + 1):
+    for _ in range(limit):
         held = []
         for each in level:
             inside = each.values() if isinstance(each, dict) else each if isinstance(each, list) else ()
@@ -153,21 +165,28 @@ def _check_surrogates(decoded: str, values: list[tuple[JsonSource, Any]]) -> Non
 
 
 def _place(text: Text, start: int, key: tuple[int, int] | None) -> Place:
+    """The place of the value at an offset; TextError if an object in it has a key twice."""
     decoded = text.decoded
     children: dict[str, Place] = {}
-    if decoded[start] in "{[":
-        for name, span, at in _entries(decoded, start):
-            if name in children:
-                assert span is not None, "indexes differ"
-                first = children[name].key
-                line = text.position(first[0] if first else 0)[0]
-                raise TextError(f'duplicate key "{name}", first on line {line}', span[0])
-            children[name] = _place(text, at, span)
-    return Place(start, _end(decoded, start), key, children)
+    if decoded[start] not in "{[":
+        return Place(start, _end(decoded, start), key, children)
+
+    def visit(name: str, span: tuple[int, int] | None, at: int) -> int:
+        if name in children:
+            assert span is not None, "indexes differ"
+            line = text.position((children[name].key or span)[0])[0]
+            raise TextError(f'duplicate key "{name}", first on line {line}', span[0])
+        children[name] = _place(text, at, span)
+        return children[name].end
+
+    return Place(start, _walk(decoded, start, visit), key, children)
 
 
-def _entries(decoded: str, at: int) -> Iterator[tuple[str, tuple[int, int] | None, int]]:
-    """The values in a collection: key or index, the span of the key, and the offset of the value."""
+def _walk(decoded: str, at: int, visit: Callable[[str, tuple[int, int] | None, int], int]) -> int:
+    """Visit the values in the collection at an offset; returns the offset after it.
+
+    ``visit`` takes the key or index, the span of the key, and the offset of the value; it returns the offset after it.
+    """
     keyed = decoded[at] == "{"
     at = _space(decoded, at + 1)
     number = 0
@@ -176,13 +195,14 @@ def _entries(decoded: str, at: int) -> Iterator[tuple[str, tuple[int, int] | Non
         if keyed:
             match = _STRING.match(decoded, at)
             assert match is not None, "the text was read without error"
-            name, span = json.loads(match[0]), match.span()
-            at = _space(decoded, _space(decoded, match.end()) + 1)
-        yield name, span, at
-        at = _space(decoded, _end(decoded, at))
+            span, at = match.span(), match.end()
+            name = json.loads(match[0]) if "\\" in match[0] else match[0][1:-1]
+            at = _space(decoded, _space(decoded, at) + 1)
+        at = _space(decoded, visit(name, span, at))
         if decoded[at] == ",":
             at = _space(decoded, at + 1)
         number += 1
+    return at + 1
 
 
 def _end(decoded: str, at: int) -> int:

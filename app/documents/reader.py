@@ -55,17 +55,21 @@ def _parts(data: bytes, name: str) -> Iterator[tuple[Text, DocumentError | None]
     """The texts between the separators, or the error in a separator that spoils the text after it."""
     start, line = 0, 1
     error: DocumentError | None = None
-    while True:
-        at = start if data.startswith(_SEPARATOR, start) else data.find(b"\n" + _SEPARATOR, start) + 1
-        last = at == 0 and not data.startswith(_SEPARATOR)
-        text = Text(name, data[start : None if last else at], line)
-        yield text, error
-        if last:
-            return
+    while (at := _next_separator(data, start)) >= 0:
+        yield Text(name, data[start:at], line), error
         line += data.count(b"\n", start, at)
-        end = data.find(b"\n", at) + 1 or len(data)
+        end = data.find(b"\n", at) + 1
         error = _separator_error(data[at:end], name, line)
         start, line = end, line + 1
+    yield Text(name, data[start:], line), error
+
+
+def _next_separator(data: bytes, start: int) -> int:
+    """The offset of the next separator, where ``start`` is that of a line; -1 if there is none."""
+    if data.startswith(_SEPARATOR, start):
+        return start
+    found = data.find(b"\n" + _SEPARATOR, start)
+    return found + 1 if found >= 0 else -1
 
 
 def _is_blank(data: bytes) -> bool:
@@ -81,9 +85,6 @@ def _separator_error(separator: bytes, name: str, line: int) -> DocumentError | 
 
 def _documents(text: Text, index: int) -> Generator[Document | DocumentError, None, int]:
     """The documents in a text, the first of them number ``index``; returns how many numbers they take."""
-    if text.data.startswith(codecs.BOM_UTF8):
-        yield text.error(TextError("a byte order mark may only start a file", 0))
-        return 1
     if looks_like_json(text.data):
         try:
             values = read_json(text)

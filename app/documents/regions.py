@@ -56,4 +56,7 @@ class Text:
 
     def error(self, error: TextError) -> DocumentError:
         """The same error, at its place in the file."""
-        return DocumentError(self.name, *self.position(error.index), error.message)
+        line, column = self.position(error.index)
+        first = line if error.start is None else self.position(error.start)[0]
+        message = error.message if first == line else f"{error.message} (it starts on line {first})"
+        return DocumentError(self.name, line, column, message)

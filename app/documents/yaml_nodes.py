@@ -1,9 +1,10 @@
 """YAML text to a tree of nodes, with their marks in the text."""
 
+import codecs
 import re
 from typing import Any, Final, Never
 
-from yaml._yaml import CParser
+from yaml._yaml import CParser, get_version
 from yaml.error import MarkedYAMLError, YAMLError
 from yaml.events import (
     AliasEvent,
@@ -25,8 +26,10 @@ MAX_DEPTH: Final = 200
 # Whatever may be an anchor. What stands before one is a space, a line break (YAML has three that aren't ASCII) or a
 # flow indicator.
 _ANCHOR: Final = re.compile(rb"(?:\A|[\s\[{,:\x85\xa8\xa9])&[\w-]")
+_BYTE_ORDER_MARK: Final = re.compile(rb"(?:\A|[\r\n]|\xc2\x85|\xe2\x80[\xa8\xa9])(\xef\xbb\xbf)")
+# The composer in C recurses, and only libyaml 0.2.6 (PyYAML 6.0.4) stops before the stack ends.
+_LIBYAML_LIMITS_NESTING: Final = get_version() >= (0, 2, 6)
 _ENDS: Final = (MappingEndEvent, SequenceEndEvent)
-_DIRECTIVE: Final = re.compile(rb"^%", re.MULTILINE)
 
 
 class AliasNode(Node):
@@ -54,9 +57,17 @@ class _Parser(CParser):
 
 def compose(data: bytes) -> Node | None:
     """The document in UTF-8 ``data``, None if it is empty; TextError if it is not one document of good YAML."""
+    mark = _BYTE_ORDER_MARK.search(data) if codecs.BOM_UTF8 in data else None
+    if mark is not None:
+        # libyaml skips it, goyaml takes it for text.
+        raise TextError(
+            "a byte order mark may only start a file", len(data[: mark.start(1)].decode("utf-8", "replace"))
+        )
     try:
         # The composer in C forgets where aliases stand, and refuses an anchor that is defined again, which is allowed.
-        return _AnchorComposer(data).document() if has_anchors(data) else _Parser(data).get_single_node()
+        if has_anchors(data) or not _LIBYAML_LIMITS_NESTING:
+            return _EventComposer(data).document()
+        return _Parser(data).get_single_node()
     except YAMLError as error:
         _fail(error, data)
 
@@ -66,12 +77,12 @@ def has_anchors(data: bytes) -> bool:
     return b"&" in data and _ANCHOR.search(data) is not None
 
 
-class _AnchorComposer:
-    """Composes the nodes of a document that has anchors."""
+class _EventComposer:
+    """Composes the nodes of a document from libyaml's events."""
 
     def __init__(self, data: bytes) -> None:
         self._next: Any = _Parser(data).get_event
-        self._anchors: dict[str, Node | None] = {}  # None while the node is open
+        self._anchors: dict[str, Node] = {}  # those that are open have no end yet
 
     def document(self) -> Node | None:
         self._next()  # the start of the stream
@@ -88,29 +99,28 @@ class _AnchorComposer:
         kind, anchor, start, end = event.__class__, event.anchor, event.start_mark, event.end_mark
         if kind is AliasEvent:
             return AliasNode("", self._target(anchor, start.index), start, end)
-        if depth == 0:
-            raise TextError(too_deep(), start.index)
-        if anchor is not None:
-            self._anchors[anchor] = None
         tag = event.implicit if event.tag is None or event.tag == "!" else event.tag
         node: Node
         if kind is ScalarEvent:
             node = ScalarNode(tag, event.value, start, end, event.style)
+        elif depth == 0:
+            raise TextError(too_deep(), start.index)
         else:
-            node = (MappingNode if kind is MappingStartEvent else SequenceNode)(tag, [], start, end, event.flow_style)
+            node = (MappingNode if kind is MappingStartEvent else SequenceNode)(tag, [], start, None, event.flow_style)
+        if anchor is not None:
+            self._anchors[anchor] = node
+        if node.end_mark is None:
             while (event := self._next()).__class__ not in _ENDS:
                 first = self._node(event, depth - 1)
                 node.value.append((first, self._node(self._next(), depth - 1)) if kind is MappingStartEvent else first)
             node.end_mark = event.end_mark
-        if anchor is not None:
-            self._anchors[anchor] = node
         return node
 
     def _target(self, anchor: str, index: int) -> Node:
-        if anchor not in self._anchors:
-            raise TextError(f"no anchor &{anchor} stands before its alias *{anchor}", index)
-        target = self._anchors[anchor]
+        target = self._anchors.get(anchor)
         if target is None:
+            raise TextError(f"no anchor &{anchor} stands before its alias *{anchor}", index)
+        if target.end_mark is None:
             raise TextError(f"the alias *{anchor} stands inside the value that it stands for", index)
         return target
 
@@ -136,12 +146,17 @@ def _fail(error: YAMLError, data: bytes) -> Never:
     assert isinstance(error, MarkedYAMLError)
     assert error.problem_mark is not None
     index, problem = error.problem_mark.index, error.problem or ""
-    if "another document" in problem:
-        raise TextError("a second document must be set off by a line '---'; kubectl would not read it", index)
-    if "document start" in problem and _DIRECTIVE.search(data):
+    if "document start" in problem and data.lstrip().startswith(b"%"):
         raise TextError("kubectl reads no YAML directives (lines that start with '%')", index)
+    if "another document" in problem or "document start" in problem:
+        raise TextError("the document ends before this; a second one must be set off by a line '---'", index)
     if "undefined alias" in problem:
         raise TextError("no anchor stands before this alias", index)
-    if data.decode("utf-8", "replace")[index : index + 1] == "\t" and "start any token" in problem:
+    at_tab = data.decode("utf-8", "replace")[index : index + 1] == "\t"
+    if at_tab and ("start any token" in problem or "violates indentation" in problem):
         raise TextError("a tab can't indent; use spaces", index)
-    raise TextError(f"{error.context}: {problem}" if error.context else problem, index)
+    if "nesting" in problem:
+        raise TextError(too_deep(), index)
+    if error.context is None or error.context_mark is None:
+        raise TextError(problem, index)
+    raise TextError(f"{error.context}: {problem}", index, error.context_mark.index)

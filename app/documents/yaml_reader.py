@@ -51,66 +51,89 @@ def read_yaml(text: Text, index: int) -> Iterator[Document | DocumentError]:
     done = 0
     cut = _cut(text)
     if cut is not None:
-        for item in cut.items:
-            entries = _read_item(item, cut.holder, index, done)
-            if entries is None:
+        for piece in cut.pieces:
+            with collector_off():
+                elements = _read_piece(piece)
+            if elements is None:
                 break  # the cut was wrong, or the YAML is: what comes of the whole is right
-            for entry in entries:
+            for entry in _expand(YamlSource(piece), (), elements, cut.holder, index, done):
                 done += 1
                 yield entry
         else:
             return
-    yield from _read_whole(text, index, done)
-
-
-def _read_whole(text: Text, index: int, done: int) -> Iterator[Document | DocumentError]:
     source = YamlSource(text)
     try:
         with collector_off():
-            root = compose(text.data)
-            if root is None:
-                return
-            converter = Converter(text)
-            elements = _elements(root)
-            holder = converter.value(root if elements is None else _without(root, elements))
-            if elements is not None and not is_list(holder):
-                elements, holder = None, converter.value(root)
+            value, line, elements = _read_whole(text)
     except TextError as error:
         yield text.error(error)
         return
     if elements is not None:
-        for number, entry in enumerate(_expand(source, converter, elements, ("items",), holder, index, 0)):
+        for number, entry in enumerate(_expand(source, ("items",), elements, value, index, 0)):
             if number >= done:
                 yield entry
-    elif holder is not None:
-        yield from documents(source, holder, index, _first_line(text, root))
+    elif value is not None:
+        yield from documents(source, value, index, line)
+
+
+class _Element(NamedTuple):
+    """An item of a List: its value or what is wrong with it, and the line that it starts on if that is known."""
+
+    value: Any
+    line: int | None
 
 
 def _expand(
-    source: YamlSource,
-    converter: Converter,
-    elements: list[Node],
-    path: Path,
-    holder: dict[str, Any],
-    index: int,
-    number: int,
+    source: YamlSource, path: Path, elements: list[_Element], holder: dict[str, Any], index: int, number: int
 ) -> Iterator[Document | DocumentError]:
-    """The items of a List from their nodes, each with its own errors; ``number`` is that of the first."""
-    for position, node in enumerate(elements):
-        try:
-            with collector_off():
-                value = converter.value(node)
-        except TextError as error:
-            yield source.text.error(error)
+    """The documents of the items at ``path``, in the List ``holder``; ``number`` is that of the first."""
+    for position, (value, line) in enumerate(elements):
+        if isinstance(value, TextError):
+            yield source.text.error(value)
             number += 1
             continue
         for found in members(source, (*path, position), value, holder):
             if isinstance(found, DocumentError):
                 yield found
             else:
-                line = _first_line(source.text, node) if found[1] is value else None
-                yield Document(source, found[0], index, number, found[1], line)
+                yield Document(source, found[0], index, number, found[1], line if found[1] is value else None)
             number += 1
+
+
+# Nodes are let go of before these return, so that the collector does not get to see them.
+
+
+def _read_whole(text: Text) -> tuple[Any, int | None, list[_Element] | None]:
+    """The value of a document and its line; of a List without its items, and these, to have the errors of each."""
+    root = compose(text.data)
+    if root is None:
+        return None, None, None
+    converter = Converter(text)
+    written = _written_items(root)
+    if written is not None:
+        pairs = [(key, SequenceNode(value.tag, []) if value is written else value) for key, value in root.value]
+        holder = converter.value(MappingNode(root.tag, pairs, root.start_mark, root.end_mark))
+        if is_list(holder):
+            return holder, None, _convert(text, converter, written)
+    return converter.value(root), _first_line(text, root), None
+
+
+def _read_piece(text: Text) -> list[_Element] | None:
+    try:
+        root = compose(text.data)
+    except TextError:
+        return None
+    return _convert(text, Converter(text), root) if isinstance(root, SequenceNode) else None
+
+
+def _convert(text: Text, converter: Converter, sequence: SequenceNode) -> list[_Element]:
+    elements = []
+    for node in sequence.value:
+        try:
+            elements.append(_Element(converter.value(node), _first_line(text, node)))
+        except TextError as error:
+            elements.append(_Element(error, None))
+    return elements
 
 
 def _first_line(text: Text, node: Node) -> int | None:
@@ -118,29 +141,20 @@ def _first_line(text: Text, node: Node) -> int | None:
     return text.line if node.start_mark.line == 0 else None
 
 
-def _elements(root: Node) -> list[Node] | None:
-    """The nodes in ``items``, if they are written there."""
+def _written_items(root: Node) -> SequenceNode | None:
+    """The sequence in ``items``, unless an alias or a merge brings it."""
     if isinstance(root, MappingNode):
         for key, value in root.value:
             if key.value == "items" and isinstance(value, SequenceNode):
-                elements: list[Node] = value.value
-                return elements
+                return value
     return None
 
 
-def _without(root: Node, elements: list[Node]) -> Node:
-    pairs = [
-        (key, SequenceNode(value.tag, [], value.start_mark, value.end_mark) if value.value is elements else value)
-        for key, value in root.value
-    ]
-    return MappingNode(root.tag, pairs, root.start_mark, root.end_mark)
-
-
 class _Cut(NamedTuple):
-    """A List without its items, and the texts of these."""
+    """A List without its items, and the texts of these, one or more to a text."""
 
     holder: dict[str, Any]
-    items: Iterator[Text]
+    pieces: Iterator[Text]
 
 
 def _cut(text: Text) -> _Cut | None:
@@ -185,16 +199,3 @@ def _pieces(text: Text, start: int, end: int, next_item: re.Pattern[bytes]) -> I
         yield Text(text.name, text.data[start:stop], line)
         line += text.data.count(b"\n", start, stop)
         start = stop
-
-
-def _read_item(
-    text: Text, holder: dict[str, Any], index: int, number: int
-) -> Iterator[Document | DocumentError] | None:
-    try:
-        with collector_off():
-            root = compose(text.data)
-    except TextError:
-        return None
-    if not isinstance(root, SequenceNode):
-        return None
-    return _expand(YamlSource(text), Converter(text), root.value, (), holder, index, number)

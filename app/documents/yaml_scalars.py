@@ -13,13 +13,6 @@ import struct
 from decimal import Decimal
 from typing import Any, Final
 
-# The first characters of plain scalars that may be something else than a string; the empty scalar is null, and
-# `"" in FIRST` is true.
-FIRST: Final = "+-.0123456789~<yYnNtTfFoO"
-
-MERGE: Final = object()
-"""What a plain `<<` is as a key."""
-
 _WORDS: Final[dict[str, bool | float | None]] = {
     **dict.fromkeys(["y", "Y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON"], True),
     **dict.fromkeys(["n", "N", "no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF"], False),
@@ -28,6 +21,11 @@ _WORDS: Final[dict[str, bool | float | None]] = {
     **dict.fromkeys([".inf", ".Inf", ".INF", "+.inf", "+.Inf", "+.INF"], math.inf),
     **dict.fromkeys(["-.inf", "-.Inf", "-.INF"], -math.inf),
 }
+
+# A plain scalar is a string unless it is one of these words (``<<`` as a key), or starts like a number.
+WORDS: Final = frozenset([*_WORDS, "<<"])
+NUMERIC: Final = frozenset("+-.0123456789")
+
 _INTEGER: Final = re.compile(r"([-+]?)(?:0[xX]([0-9a-fA-F]+)|0[bB]([01]+)|0[oO]?([0-7]+)|([1-9][0-9]*|0))")
 _BASES: Final = (16, 2, 8, 10)
 _FLOAT: Final = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
@@ -69,10 +67,10 @@ def _float(digits: str, text: str) -> float | str:
 
 
 def tagged(tag: str, text: str) -> Any:
-    """A scalar with an explicit tag as a Go value; `tag` is the full one. ValueError says why it has none."""
+    """A scalar with an explicit tag as a Go value; ``tag`` is the full one. ValueError says why it has none."""
     name = tag.removeprefix(_TAGS)
     if name == tag or name not in {"str", "int", "float", "bool", "null", "binary", "merge"}:
-        raise ValueError(f"the tag {short_tag(tag)} is not known to Kubernetes")
+        raise ValueError(f"the tag {short_tag(tag)} is unknown for a scalar")
     if name in {"str", "merge"}:
         return text
     if name == "binary":
@@ -89,7 +87,7 @@ def tagged(tag: str, text: str) -> Any:
 
 
 def short_tag(tag: str) -> str:
-    """A tag as one writes it: `!!binary`, `!Ref`."""
+    """A tag as one writes it: ``!!binary``, ``!Ref``."""
     return "!!" + tag.removeprefix(_TAGS) if tag.startswith(_TAGS) else tag
 
 

@@ -7,7 +7,7 @@ from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 from app.documents.errors import TextError
 from app.documents.regions import Text
 from app.documents.yaml_nodes import MAX_DEPTH, AliasNode, too_deep
-from app.documents.yaml_scalars import FIRST, as_key, as_value, resolve, short_tag, tagged
+from app.documents.yaml_scalars import NUMERIC, WORDS, as_key, as_value, resolve, short_tag, tagged
 
 ALIAS_BUDGET: Final = 100_000
 """Values that aliases may add to those that are written in a document: a kilobyte of them can stand for billions."""
@@ -29,9 +29,10 @@ class Converter:
         """The value of a node; TextError for bad keys, unknown tags, numbers that JSON lacks, and what is too much."""
         if node.__class__ is ScalarNode:
             text: str = node.value
-            if node.tag.__class__ is str or (node.tag[0] and text[:1] in FIRST):
-                return scalar(node)
-            return text
+            # What most scalars are, without a call: text.
+            if node.tag.__class__ is not str and (not node.tag[0] or (text[:1] not in NUMERIC and text not in WORDS)):
+                return text
+            return scalar(node)
         if node.__class__ is AliasNode:
             return self.value(node.value, depth)
         self._budget -= len(node.value)
@@ -46,9 +47,13 @@ class Converter:
             return [self.value(element, depth) for element in node.value]
         made: dict[str, Any] = {}
         for key, value in node.value:
-            # What most keys are, without a call.
-            if key.__class__ is ScalarNode and key.tag.__class__ is not str and key.value[:1] not in FIRST:
-                made[key.value] = self.value(value, depth)
+            name = key.value
+            if (
+                key.__class__ is ScalarNode
+                and key.tag.__class__ is not str
+                and (name[:1] not in NUMERIC and name not in WORDS)
+            ):
+                made[name] = self.value(value, depth)
             elif is_merge(key):
                 return self._merged(node, depth)
             else:
@@ -126,8 +131,9 @@ def _resolved(node: Node) -> Any:
 
 
 def _check_tag(node: Node) -> None:
-    if node.tag not in {"tag:yaml.org,2002:seq", "tag:yaml.org,2002:map"}:
-        raise TextError(f"the tag {short_tag(node.tag)} is not known to Kubernetes", node.start_mark.index)
+    fitting = "seq" if isinstance(node, SequenceNode) else "map"
+    if node.tag != f"tag:yaml.org,2002:{fitting}":
+        raise TextError(f"the tag {short_tag(node.tag)} is unknown for a {_shape(node)}", node.start_mark.index)
 
 
 def _shape(node: Node) -> str:

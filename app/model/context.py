@@ -18,11 +18,13 @@ class RuntimeClassFact:
 class ClusterFacts:
     """The cluster as last seen: RuntimeClasses by name, and the device classes of claim templates.
 
-    ``claims`` maps (namespace, name of a ResourceClaimTemplate) to the device classes that it asks for.
+    ``claims`` maps (namespace, name of a ResourceClaimTemplate) to the device classes that it asks for. Where
+    ``complete`` is false, the cluster may have RuntimeClasses that are not listed.
     """
 
     runtime_classes: dict[str, RuntimeClassFact] | None = None
     claims: dict[tuple[str, str], tuple[str, ...]] = field(default_factory=dict)
+    complete: bool = True
 
 
 UNKNOWN_CLUSTER = ClusterFacts()

@@ -54,11 +54,11 @@ class Names:
 
 
 class Resource(NamedTuple):
-    """A resource that is a GPU. ``whole``: one is a device; ``runtime_class``: its pods need a runtime class;
-    ``overcommit``: the API server does not ask that request and limit are equal."""
+    """A resource that is a GPU. ``whole``: one is a device; ``runtime_classes``: those that hand it to containers
+    (empty: it needs none); ``overcommit``: the API server does not ask that request and limit are equal."""
 
     whole: bool
-    runtime_class: bool
+    runtime_classes: frozenset[str]
     overcommit: bool
 
 
@@ -66,9 +66,21 @@ class GpuSet:
     """What one policy counts as a GPU: the sum of its presets and its own names."""
 
     __slots__ = (
-        "_known", "annotations", "bypass_annotations", "device_classes", "device_paths", "environment", "hide",
-        "mount_paths", "node_labels", "resources", "runtime_classes", "taint_keys", "vendors", "whole",
-    )  # fmt: skip
+        "_known",
+        "annotations",
+        "bypass_annotations",
+        "device_classes",
+        "device_paths",
+        "environment",
+        "hide",
+        "mount_paths",
+        "node_labels",
+        "resources",
+        "runtime_classes",
+        "taint_keys",
+        "vendors",
+        "whole",
+    )
 
     def __init__(self, vendors: Iterable[Vendor]) -> None:
         self.vendors = tuple(vendors)
@@ -102,13 +114,13 @@ class GpuSet:
     def _classify(self, name: str) -> Resource | None:
         if name.startswith(DEVICE_CLASS_PREFIX):
             known = name[len(DEVICE_CLASS_PREFIX) :] in self.device_classes
-            return Resource(whole=True, runtime_class=False, overcommit=True) if known else None
+            return Resource(whole=True, runtime_classes=frozenset(), overcommit=True) if known else None
         owners = [vendor for vendor in self.vendors if name in Names(vendor.resources)]
         if not owners:
             return None
         return Resource(
             whole=name in self.whole,
-            runtime_class=any(vendor.runtime_classes for vendor in owners),
+            runtime_classes=frozenset(name for vendor in owners for name in vendor.runtime_classes),
             overcommit=False,
         )
 
@@ -125,11 +137,18 @@ class GpuUse:
 
     ``containers`` ask for GPUs by resource or by claim; ``annotation`` is the annotation that asks a scheduler for
     one; ``unknown_claim`` names a claim whose device class nobody told us. ``resources`` and ``device_classes``
-    are all that the pod asks for.
+    are all that the pod asks for, ``runtime_classes`` those that can hand it its GPUs (empty: it needs none).
     """
 
-    __slots__ = ("annotation", "by_pointer", "containers", "device_classes", "needs_runtime_class", "resources",
-                 "unknown_claim")  # fmt: skip
+    __slots__ = (
+        "annotation",
+        "by_pointer",
+        "containers",
+        "device_classes",
+        "resources",
+        "runtime_classes",
+        "unknown_claim",
+    )
 
     def __init__(self) -> None:
         self.containers: list[GpuContainer] = []
@@ -138,7 +157,7 @@ class GpuUse:
         self.unknown_claim: str | None = None
         self.resources: set[str] = set()
         self.device_classes: set[str] = set()
-        self.needs_runtime_class = False
+        self.runtime_classes: frozenset[str] = frozenset()
 
     @property
     def gpu(self) -> bool:
@@ -159,6 +178,8 @@ def gpu_use(pod: Pod, gpus: GpuSet, context: Context) -> GpuUse:
     known = gpus.resource
     claims: dict[str, tuple[str, ...] | None] | None = None
     for container in pod.containers:
+        if container.kind == "ephemeralContainer":
+            break  # they come last, and the API server lets none of them ask for resources
         limits, requests = container.limits, container.requests
         asked = _NO_RESOURCES
         if limits or requests:
@@ -176,17 +197,19 @@ def gpu_use(pod: Pod, gpus: GpuSet, context: Context) -> GpuUse:
             use.containers.append(GpuContainer(container, asked))
             use.by_pointer.add(container.pointer)
             for name, resource in asked.items():
+                if len(asked) > 1 and not (_above_zero(limits.get(name)) or _above_zero(requests.get(name))):
+                    continue
                 use.resources.add(name)
-                if resource.runtime_class:
-                    use.needs_runtime_class = True
+                if resource.runtime_classes:
+                    use.runtime_classes |= resource.runtime_classes
                 if resource.overcommit:
                     use.device_classes.add(name[len(DEVICE_CLASS_PREFIX) :])
     if gpus.annotations and pod.annotations:
         use.annotation = next((key for key in pod.annotations if key in gpus.annotations), None)
         if use.annotation is not None:
-            use.needs_runtime_class |= any(
-                vendor.runtime_classes for vendor in gpus.vendors if use.annotation in Names(vendor.annotations)
-            )
+            for vendor in gpus.vendors:
+                if use.annotation in Names(vendor.annotations):
+                    use.runtime_classes |= set(vendor.runtime_classes)
     return use
 
 

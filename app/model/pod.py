@@ -7,7 +7,7 @@ a text where a map belongs, so a file with one must be refused too, and must not
 from collections.abc import Iterator
 from typing import Any, Final, Literal
 
-from app.model.patch import escape
+from app.model.patch import escape, unescape
 from app.model.words import quoted
 
 ContainerKind = Literal["container", "initContainer", "ephemeralContainer"]
@@ -38,7 +38,7 @@ class MalformedPod(ValueError):
         self.pointer = pointer
         self.wanted = wanted
         self.found = _FOUND.get(type(value), "null" if value is None else type(value).__name__)
-        super().__init__(f"{pointer[1:].replace('/', '.') or 'the pod'} must be {wanted}, found {self.found}")
+        super().__init__(f"{unescape(pointer[1:].replace('/', '.')) or 'the pod'} must be {wanted}, found {self.found}")
 
 
 def _map(parent: dict[str, Any], key: str, pointer: str) -> dict[str, Any]:
@@ -50,7 +50,8 @@ def _map(parent: dict[str, Any], key: str, pointer: str) -> dict[str, Any]:
     return value
 
 
-def _maps(parent: dict[str, Any], key: str, pointer: str) -> list[dict[str, Any]]:
+def _maps(parent: dict[str, Any], key: str, pointer: str, *texts: str) -> list[dict[str, Any]]:
+    """A list of maps, in which the keys ``texts`` hold text."""
     value = parent.get(key)
     if value is None:
         return []
@@ -59,6 +60,9 @@ def _maps(parent: dict[str, Any], key: str, pointer: str) -> list[dict[str, Any]
     for index, entry in enumerate(value):
         if type(entry) is not dict:
             raise MalformedPod(f"{pointer}/{key}/{index}", entry, "a map")
+        for name in texts:
+            if type(entry.get(name, "")) is not str and entry[name] is not None:
+                raise MalformedPod(f"{pointer}/{key}/{index}/{name}", entry[name], "text")
     return value
 
 
@@ -73,10 +77,26 @@ def _text(parent: dict[str, Any], key: str, pointer: str) -> str:
 
 def _texts(parent: dict[str, Any], key: str, pointer: str) -> dict[str, str]:
     value = _map(parent, key, pointer)
+    nulls = False
     for name, entry in value.items():
         if type(entry) is not str:
-            raise MalformedPod(f"{pointer}/{key}/{escape(name)}", entry, "text")
-    return value
+            if entry is not None:
+                raise MalformedPod(f"{pointer}/{key}/{escape(name)}", entry, "text")
+            nulls = True
+    # The API server reads a null in a map of texts as "".
+    return {name: entry or "" for name, entry in value.items()} if nulls else value
+
+
+def _list_of_texts(parent: dict[str, Any], key: str, pointer: str) -> None:
+    """Raises MalformedPod if the value is there and is none."""
+    value = parent.get(key)
+    if value is None:
+        return
+    if type(value) is not list:
+        raise MalformedPod(f"{pointer}/{key}", value, "a list")
+    for index, entry in enumerate(value):
+        if type(entry) is not str:
+            raise MalformedPod(f"{pointer}/{key}/{index}", entry, "text")
 
 
 class Container:
@@ -98,7 +118,7 @@ class Container:
             inner = f"{pointer}/resources"
             self.limits = _map(resources, "limits", inner)
             self.requests = _map(resources, "requests", inner)
-            self.claims = _maps(resources, "claims", inner) if "claims" in resources else []
+            self.claims = _maps(resources, "claims", inner, "name") if "claims" in resources else []
         else:
             self.limits = self.requests = _NOTHING
             self.claims = []
@@ -116,7 +136,7 @@ class Container:
 
     def env(self) -> list[dict[str, Any]]:
         """The entries of ``env``."""
-        return _maps(self.raw, "env", self.pointer)
+        return _maps(self.raw, "env", self.pointer, "name", "value")
 
     def env_from(self) -> list[dict[str, Any]]:
         """The entries of ``envFrom``."""
@@ -124,7 +144,7 @@ class Container:
 
     def volume_mounts(self) -> list[dict[str, Any]]:
         """The entries of ``volumeMounts``."""
-        return _maps(self.raw, "volumeMounts", self.pointer)
+        return _maps(self.raw, "volumeMounts", self.pointer, "mountPath")
 
     @property
     def image(self) -> str:
@@ -208,7 +228,7 @@ class Pod:
 
     def tolerations(self) -> list[dict[str, Any]]:
         """The entries of ``spec.tolerations``."""
-        return _maps(self.spec, "tolerations", self.spec_pointer)
+        return _maps(self.spec, "tolerations", self.spec_pointer, "key", "operator", "value", "effect")
 
     def node_selector(self) -> dict[str, str]:
         """``spec.nodeSelector``."""
@@ -216,11 +236,16 @@ class Pod:
 
     def volumes(self) -> list[dict[str, Any]]:
         """The entries of ``spec.volumes``."""
-        return _maps(self.spec, "volumes", self.spec_pointer)
+        volumes = _maps(self.spec, "volumes", self.spec_pointer, "name")
+        for index, volume in enumerate(volumes):
+            if "hostPath" in volume:
+                pointer = f"{self.spec_pointer}/volumes/{index}"
+                _text(_map(volume, "hostPath", pointer), "path", f"{pointer}/hostPath")
+        return volumes
 
     def resource_claims(self) -> list[dict[str, Any]]:
         """The entries of ``spec.resourceClaims``."""
-        return _maps(self.spec, "resourceClaims", self.spec_pointer)
+        return _maps(self.spec, "resourceClaims", self.spec_pointer, "name", "resourceClaimTemplateName")
 
     def scheduling_gates(self) -> list[dict[str, Any]]:
         """The entries of ``spec.schedulingGates``."""
@@ -232,4 +257,9 @@ class Pod:
         node = _map(_map(self.spec, "affinity", self.spec_pointer), "nodeAffinity", pointer)
         key = "requiredDuringSchedulingIgnoredDuringExecution"
         required = _map(node, key, f"{pointer}/nodeAffinity")
-        yield from _maps(required, "nodeSelectorTerms", f"{pointer}/nodeAffinity/{key}")
+        pointer = f"{pointer}/nodeAffinity/{key}"
+        for index, term in enumerate(_maps(required, "nodeSelectorTerms", pointer)):
+            inner = f"{pointer}/nodeSelectorTerms/{index}"
+            for position, expression in enumerate(_maps(term, "matchExpressions", inner, "key", "operator")):
+                _list_of_texts(expression, "values", f"{inner}/matchExpressions/{position}")
+            yield term

@@ -26,6 +26,10 @@ _SCALE: Final = {
 _MAX_DIGITS: Final = 64
 _MAX_EXPONENT: Final = 64
 _EXACT: Final = Context(prec=4 * _MAX_DIGITS)
+# What Quantity.UnmarshalJSON trims and JSON text holds as it is; a tab or newline is an escape there, and no quantity.
+_SPACE: Final = " \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
+# ParseQuantity cuts amounts with a binary suffix to an int64.
+_MOST_BINARY: Final = (2**63 - 1) * MILLI
 
 
 class InvalidQuantity(ValueError):
@@ -51,15 +55,18 @@ def parse(value: object) -> int:
 
 @lru_cache(maxsize=4096)
 def _parse_text(text: str) -> int:
-    match = _GRAMMAR.fullmatch(text.strip())  # Quantity.UnmarshalJSON trims white space
+    match = _GRAMMAR.fullmatch(text.strip(_SPACE))
     if match is None:
         raise InvalidQuantity(f"{text!r} is not a quantity")
     number, suffix, exponent = match.group("number", "suffix", "exponent")
     if len(number) > _MAX_DIGITS or (exponent and abs(int(exponent[:8])) > _MAX_EXPONENT):
         raise InvalidQuantity(f"{text[:80]!r} is out of range")
     scale = _EXACT.power(Decimal(10), int(exponent)) if exponent else _SCALE[suffix or ""]
-    milli = _EXACT.multiply(_EXACT.multiply(Decimal(number), scale), Decimal(MILLI))
-    return int(milli.to_integral_value(ROUND_UP, _EXACT))
+    exact = _EXACT.multiply(_EXACT.multiply(Decimal(number), scale), Decimal(MILLI))
+    milli = int(exact.to_integral_value(ROUND_UP, _EXACT))
+    if suffix and suffix.endswith("i"):
+        return max(-_MOST_BINARY, min(_MOST_BINARY, milli))
+    return milli
 
 
 def text(milli: int) -> str:

@@ -7,6 +7,6 @@ _LONGEST: Final = 80
 
 
 def quoted(value: str) -> str:
-    """The text in double quotes, cut to a length that fits a line, control characters escaped."""
+    """The text in double quotes, cut to a length that fits a line, what cannot be printed escaped."""
     shown = value if len(value) <= _LONGEST else value[: _LONGEST - 1] + "…"
-    return json.dumps(shown, ensure_ascii=False)
+    return json.dumps(shown, ensure_ascii=not shown.isprintable())

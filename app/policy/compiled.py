@@ -134,5 +134,5 @@ class Policy:
     matches_runtime_class: bool = field(init=False)
 
     def __post_init__(self) -> None:
-        bound = (*self.rules, *self.injections)
-        object.__setattr__(self, "matches_runtime_class", any(each.match.runtime_classes for each in bound))
+        matches = [*(rule.match for rule in self.rules), *(injection.match for injection in self.injections)]
+        object.__setattr__(self, "matches_runtime_class", any(match.runtime_classes for match in matches))

@@ -1,20 +1,17 @@
 """Policy files -> one Policy. Everything that is wrong is reported at once, each at its file, line and column."""
 
 from collections.abc import Iterable, Iterator
-from difflib import get_close_matches
-from functools import lru_cache
 from hashlib import sha256
 from typing import Any
 
 import orjson
 from pydantic import ValidationError
-from pydantic_core import ErrorDetails
 
 from app.documents import Document, DocumentError, read
-from app.model.patch import escape
 from app.policy.compile import compile_policy
 from app.policy.compiled import Policy
 from app.policy.errors import PolicyError, Problem
+from app.policy.messages import flaw
 from app.policy.schema import API_VERSION, document_model
 from app.policy.sources import Parsed
 
@@ -37,6 +34,8 @@ def load(files: Iterable[tuple[str, bytes]]) -> Policy:
             problems.append(Problem(name, 1, 1, "the file holds no document; a policy needs at least one GpuPolicy"))
     parsed.sort(key=lambda entry: entry.name)
     problems.extend(_clashes(parsed))
+    if not problems:  # a document that cannot be used may hold the rule
+        problems.extend(_unknown_rules(parsed))
     if problems or not parsed:
         raise PolicyError(sorted(problems) or [Problem("policy", 1, 1, "there is no policy file")])
     return compile_policy(parsed)
@@ -44,18 +43,17 @@ def load(files: Iterable[tuple[str, bytes]]) -> Policy:
 
 def _parse(document: Document, parsed: list[Parsed]) -> Iterator[Problem]:
     value = document.value
-    kind, version = value.get("kind"), value.get("apiVersion")
-    if kind != "GpuPolicy" or version != API_VERSION:
-        shown = f"kind {kind!r} of apiVersion {version!r}"
-        pointer = "/apiVersion" if kind == "GpuPolicy" else "/kind"
-        yield _at(document, pointer, f"expected kind GpuPolicy of apiVersion {API_VERSION}, found {shown}")
-        return
+    for key, wanted in (("kind", "GpuPolicy"), ("apiVersion", API_VERSION)):
+        if value.get(key) != wanted:
+            found = f"{key} is {orjson.dumps(value[key]).decode()}" if key in value else f"{key} is missing"
+            yield _at(document, f"/{key}", f"not a policy: {found}, where {wanted} is expected")
+            return
     try:
         model: Any = document_model().model_validate_json(orjson.dumps(value))
     except ValidationError as error:
         for detail in error.errors(include_url=False):
-            pointer = _pointer(value, detail["loc"])
-            yield _at(document, pointer, _message(detail), key=detail["type"] in _AT_KEY)
+            wrong = flaw(value, detail)
+            yield _at(document, wrong.pointer, wrong.message, key=wrong.at_key)
         return
     digest = sha256(orjson.dumps(value, option=orjson.OPT_SORT_KEYS)).hexdigest()
     parsed.append(Parsed(model.metadata.name, f"sha256:{digest}", model.spec, document))
@@ -63,90 +61,52 @@ def _parse(document: Document, parsed: list[Parsed]) -> Iterator[Problem]:
 
 def _clashes(parsed: list[Parsed]) -> Iterator[Problem]:
     """What is right in each document and wrong in all of them together."""
-    names: dict[str, Parsed] = {}
-    sections: dict[str, Parsed] = {}
-    entries: dict[tuple[str, str], Parsed] = {}
+    first: dict[tuple[str, str], tuple[Parsed, str]] = {}
     for each in parsed:
-        if each.name in names:
-            yield _again(each, "/metadata/name", f'a second document is named "{each.name}"', names[each.name])
-        names.setdefault(each.name, each)
-        for section in _SINGLE:
-            if getattr(each.spec, section) is None:
-                continue
-            if section in sections:
-                yield _again(each, f"/spec/{section}", f"{section} stands in a second document", sections[section])
-            sections.setdefault(section, each)
-        for kind, pointer, name in _named(each):
-            if (kind, name) in entries:
-                yield _again(each, pointer, f'a second {kind} is named "{name}"', entries[kind, name])
-            entries.setdefault((kind, name), each)
-    rules = sorted(name for kind, name in entries if kind == "rule")
+        for kind, name, pointer in _single(each):
+            if (kind, name) in first:
+                yield _again(each, pointer, kind, name, _line(*first[kind, name]))
+            first.setdefault((kind, name), (each, pointer))
+
+
+def _single(parsed: Parsed) -> Iterator[tuple[str, str, str]]:
+    """The (kind, name, pointer) of all that may be there once. Findings carry both rules' and injections' names, so
+    they share one space."""
+    yield "document", parsed.name, "/metadata/name"
+    for section in _SINGLE:
+        if getattr(parsed.spec, section) is not None:
+            yield "section", section, f"/spec/{section}"
+    for index, rule in enumerate(parsed.spec.rules):
+        yield "rule or injection", rule.name or rule.rule, f"/spec/rules/{index}/{'name' if rule.name else 'rule'}"
+    for index, injection in enumerate(parsed.spec.inject):
+        yield "rule or injection", injection.name, f"/spec/inject/{index}/name"
+    for index, exception in enumerate(parsed.spec.exceptions):
+        yield "exception", exception.name, f"/spec/exceptions/{index}/name"
+
+
+def _unknown_rules(parsed: list[Parsed]) -> Iterator[Problem]:
+    """Exceptions for rules that no document has."""
+    names = {name for each in parsed for kind, name, _ in _single(each) if kind == "rule or injection"}
     for each in parsed:
         for index, exception in enumerate(each.spec.exceptions):
             for position, name in enumerate(exception.rules):
-                if name not in rules:
-                    said = f'the policy has no rule named "{name}"; it has {", ".join(rules) or "none"}'
+                if name not in names:
+                    said = f'the policy has no rule named "{name}"; it has {", ".join(sorted(names)) or "none"}'
                     yield _at(each.document, f"/spec/exceptions/{index}/rules/{position}", said)
 
 
-def _named(parsed: Parsed) -> Iterator[tuple[str, str, str]]:
-    """The (kind, pointer, name) of everything that needs a name of its own. Findings carry both rules' and
-    injections' names, so they share one space."""
-    for index, rule in enumerate(parsed.spec.rules):
-        yield "rule", f"/spec/rules/{index}/{'name' if rule.name else 'rule'}", rule.name or rule.rule
-    for index, injection in enumerate(parsed.spec.inject):
-        yield "rule", f"/spec/inject/{index}/name", injection.name
-    for index, exception in enumerate(parsed.spec.exceptions):
-        yield "exception", f"/spec/exceptions/{index}/name", exception.name
+def _again(parsed: Parsed, pointer: str, kind: str, name: str, first: str) -> Problem:
+    if kind == "section":
+        said = f"{name} may stand in one document only; the first is at {first}"
+    else:
+        said = f'a second {kind} is named "{name}"; the first is at {first}'
+    return _at(parsed.document, pointer, said, key=True)
 
 
-def _again(parsed: Parsed, pointer: str, message: str, first: Parsed) -> Problem:
-    where = f"{first.document.name}:{first.document.line}"
-    return _at(parsed.document, pointer, f"{message}; the first is in the document at {where}", key=True)
+def _line(parsed: Parsed, pointer: str) -> str:
+    return f"{parsed.document.name}:{parsed.document.locate(pointer, key=True).line}"
 
 
 def _at(document: Document, pointer: str, message: str, *, key: bool = False) -> Problem:
     region = document.locate(pointer, key=key)
     return Problem(document.name, region.line, region.column, message)
-
-
-# Errors about a key rather than its value.
-_AT_KEY = frozenset(("extra_forbidden", "unexpected_keyword_argument", "missing"))
-
-
-def _pointer(value: Any, location: tuple[int | str, ...]) -> str:
-    """The JSON Pointer of a pydantic location, without the steps that name a choice of model."""
-    pointer = ""
-    for position, step in enumerate(location):
-        in_list = isinstance(value, list) and isinstance(step, int) and step < len(value)
-        if in_list or (isinstance(value, dict) and step in value):
-            value = value[step]
-        elif position < len(location) - 1 or step == "[key]":
-            continue
-        pointer += f"/{escape(str(step))}"
-    return pointer
-
-
-def _message(detail: ErrorDetails) -> str:
-    last, kind = str(detail["loc"][-1]), detail["type"]
-    if kind in ("extra_forbidden", "unexpected_keyword_argument"):
-        close = get_close_matches(last, _keys(), n=1)
-        return f'unknown key "{last}"' + (f'; did you mean "{close[0]}"?' if close else "")
-    if kind == "missing":
-        return f'"{last}" is missing'
-    if kind == "union_tag_invalid":
-        context = detail["ctx"]
-        return f'there is no rule "{context["tag"]}"; the rules are {context["expected_tags"]}'
-    if kind == "union_tag_not_found":
-        return '"rule" is missing: it says which rule this is'
-    message = detail["msg"].removeprefix("Value error, ").replace("Input should be", "should be")
-    found = detail["input"]
-    shown = f", found {found!r}" if isinstance(found, str | int | float | bool | None) else ""
-    return f"{last}: {message}{shown}" if kind != "value_error" else f"{last}: {message}"
-
-
-@lru_cache(maxsize=1)
-def _keys() -> list[str]:
-    """Every key that a policy may hold somewhere."""
-    definitions = document_model().model_json_schema()["$defs"].values()
-    return sorted({key for definition in definitions for key in definition.get("properties", {})})

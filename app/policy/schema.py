@@ -4,50 +4,34 @@ Names of keys are the document's own (camelCase). Every model refuses keys that 
 rules are made from the registry: a rule's parameters dataclass is what its ``with`` accepts.
 """
 
-import re
-from datetime import date
 from functools import lru_cache
-from typing import Annotated, Any, Literal, Union
+from typing import Annotated, Any, Final, Literal, Union
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, create_model, model_validator
+from pydantic import BaseModel, ConfigDict, Field, create_model, model_validator
 
+from app.policy.texts import (
+    AnnotationPattern,
+    ClassPattern,
+    Day,
+    Key,
+    KindName,
+    LabelValue,
+    Line,
+    Name,
+    Namespace,
+    Pattern,
+    Plural,
+    Pointer,
+    ResourcePattern,
+    ServiceAccount,
+)
 from app.rules.registry import RULES
 from app.rules.rule import Rule
 
-API_VERSION: Literal["gpugate.dev/v1alpha1"] = "gpugate.dev/v1alpha1"
+API_VERSION: Final = "gpugate.dev/v1alpha1"
 Mode = Literal["disabled", "audit", "warn", "assist", "enforce"]
 PresetName = Literal["nvidia", "amd", "intel", "gaudi", "neuron", "tpu", "hami", "kai", "volcano", "kata"]
 Effect = Literal["NoSchedule", "PreferNoSchedule", "NoExecute"]
-
-_DNS_LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
-_QUALIFIED = re.compile(r"([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?")
-_LABEL_VALUE = re.compile(r"([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?")
-
-
-def _fits(pattern: re.Pattern[str], what: str) -> AfterValidator:
-    def check(value: str) -> str:
-        if not pattern.fullmatch(value):
-            raise ValueError(f"{value!r} is not {what}")
-        return value
-
-    return AfterValidator(check)
-
-
-def _to_date(value: object) -> object:
-    if isinstance(value, str) and not re.fullmatch(r"\d{4}-\d{2}-\d{2}", value):
-        raise ValueError("write the day as YYYY-MM-DD")
-    return value
-
-
-Name = Annotated[str, _fits(_DNS_LABEL, "a name of lower-case letters, digits and dashes")]
-Namespace = Annotated[str, _fits(_DNS_LABEL, "a namespace name")]
-Key = Annotated[str, _fits(_QUALIFIED, "a label or taint key")]
-LabelValue = Annotated[str, _fits(_LABEL_VALUE, "a label value")]
-Pattern = Annotated[str, Field(min_length=1)]
-ResourcePattern = Annotated[
-    str, _fits(re.compile(r"[A-Za-z0-9][-A-Za-z0-9._/]*\*?"), "a resource name (only a trailing * is allowed)")
-]
-Day = Annotated[date, BeforeValidator(_to_date)]
 
 
 class Model(BaseModel):
@@ -59,9 +43,9 @@ class Model(BaseModel):
 class Metadata(Model):
     """The document's name, which findings carry."""
 
-    name: Name
-    labels: dict[str, str] = {}
-    annotations: dict[str, str] = {}
+    name: Name = Field(description="The name that findings carry, and by which documents are ordered.")
+    labels: dict[str, str] = Field({}, description="For other tools; gpugate does not read them.")
+    annotations: dict[str, str] = Field({}, description="For other tools; gpugate does not read them.")
 
 
 class Gpus(Model):
@@ -69,9 +53,9 @@ class Gpus(Model):
 
     presets: list[PresetName] = Field([], description="Built-in vendor sets.")
     resources: list[ResourcePattern] = Field([], description="More extended resources; a trailing * is a prefix match.")
-    deviceClasses: list[Pattern] = Field([], description="DeviceClasses that are GPUs (DRA).")
-    runtimeClasses: list[Pattern] = Field([], description="Runtime classes that expose GPUs.")
-    annotations: list[Pattern] = Field([], description="Annotations by which a scheduler hands out GPUs.")
+    deviceClasses: list[ClassPattern] = Field([], description="DeviceClasses that are GPUs (DRA).")
+    runtimeClasses: list[ClassPattern] = Field([], description="Runtime classes that expose GPUs.")
+    annotations: list[AnnotationPattern] = Field([], description="Annotations by which a scheduler hands out GPUs.")
 
 
 class Modes(Model):
@@ -88,18 +72,16 @@ class Modes(Model):
 class ExemptPods(Model):
     """Pods with all of these labels, in this namespace."""
 
-    namespace: Namespace
-    labels: dict[Key, LabelValue] = Field(min_length=1)
+    namespace: Namespace = Field(description="The namespace of the request.")
+    labels: dict[Key, LabelValue] = Field(min_length=1, description="All of these labels, with these values.")
 
 
 class Exempt(Model):
     """What is admitted untouched in every mode."""
 
-    namespaces: list[Namespace] = []
-    serviceAccounts: list[
-        Annotated[str, _fits(re.compile(r"[a-z0-9][-a-z0-9]*/[a-z0-9][-a-z0-9.]*"), "namespace/serviceaccount")]
-    ] = Field([], description="namespace/name of the pod's service account.")
-    pods: list[ExemptPods] = []
+    namespaces: list[Namespace] = Field([], description="Whole namespaces, by name.")
+    serviceAccounts: list[ServiceAccount] = Field([], description="namespace/name of the pod's service account.")
+    pods: list[ExemptPods] = Field([], description="Pods with certain labels in a namespace.")
 
 
 class MatchModel(Model):
@@ -116,30 +98,30 @@ class MatchModel(Model):
 class RuleModel(Model):
     """A rule of the policy."""
 
-    rule: str
+    rule: str = Field(description="The rule's id.")
     name: Name | None = Field(None, description="The name in findings; default: the rule's id.")
     action: Literal["deny", "warn", "audit"] = Field("deny", description="What a violation means in enforce.")
     repair: bool = Field(False, description="Set what has one right answer, whatever the action.")
-    match: MatchModel = MatchModel()
-    help: str | None = Field(None, min_length=1, description="Appended to the message.")
+    match: MatchModel = Field(MatchModel(), description="The pods that it is for; default: every pod.")
+    help: Line | None = Field(None, description="Appended to the message.")
 
 
 class TaintModel(Model):
     """A taint of GPU nodes to tolerate."""
 
-    key: Key
-    value: LabelValue = ""
-    effect: Effect
+    key: Key = Field(description="The taint's key.")
+    value: LabelValue = Field("", description="The taint's value; empty if it has none.")
+    effect: Effect = Field(description="The taint's effect.")
 
 
 class TolerationModel(Model):
     """A toleration to add as it is."""
 
-    key: Key | None = None
-    operator: Literal["Exists", "Equal"] | None = None
-    value: LabelValue | None = None
-    effect: Effect | None = None
-    tolerationSeconds: int | None = None
+    key: Key | None = Field(None, description="The taint's key; none with operator Exists tolerates every taint.")
+    operator: Literal["Exists", "Equal"] | None = Field(None, description="Kubernetes takes Equal if it is left out.")
+    value: LabelValue | None = Field(None, description="The taint's value, for operator Equal.")
+    effect: Effect | None = Field(None, description="The taint's effect; every effect if it is left out.")
+    tolerationSeconds: int | None = Field(None, description="How long a NoExecute taint is tolerated.")
 
     @model_validator(mode="after")
     def _acceptable(self) -> "TolerationModel":
@@ -155,8 +137,8 @@ class TolerationModel(Model):
 class InjectModel(Model):
     """What is added to GPU pods."""
 
-    name: Name
-    match: MatchModel = MatchModel()
+    name: Name = Field(description="The name in findings.")
+    match: MatchModel = Field(MatchModel(), description="The GPU pods that it is for; default: every one.")
     taints: list[TaintModel] = Field([], description="Tolerate these taints of GPU nodes.")
     tolerations: list[TolerationModel] = Field([], description="Added as they are.")
     nodeSelector: dict[Key, LabelValue] = Field({}, description="Keys added when absent.")
@@ -177,9 +159,9 @@ class InjectModel(Model):
 class ExceptionMatch(Model):
     """Which findings of which pods."""
 
-    namespaces: list[Pattern] = []
-    notNamespaces: list[Pattern] = []
-    podLabels: dict[Key, Pattern] = {}
+    namespaces: list[Pattern] = Field([], description="Namespaces; * and ? are wildcards.")
+    notNamespaces: list[Pattern] = Field([], description="Not these namespaces.")
+    podLabels: dict[Key, Pattern] = Field({}, description="Labels of the pod; values may have wildcards.")
     containers: list[Pattern] = Field([], description="Names of containers; * and ? are wildcards.")
     images: list[Pattern] = Field([], description="Images of the containers; * and ? are wildcards.")
 
@@ -187,70 +169,85 @@ class ExceptionMatch(Model):
 class ExceptionModel(Model):
     """A violation that is let through, with an owner and an end."""
 
-    name: Name
-    rules: list[Name] = Field(min_length=1, description="Names of the rules.")
-    match: ExceptionMatch
-    owner: str = Field(min_length=1)
-    reason: str = Field(min_length=1)
+    name: Name = Field(description="The name in messages.")
+    rules: list[Name] = Field(
+        min_length=1, description="Names of the rules and injections whose findings it lets through."
+    )
+    match: ExceptionMatch = Field(description="Which findings of which pods; at least one of namespaces, podLabels ...")
+    owner: Line = Field(description="Who answers for it.")
+    reason: Line = Field(description="Why, or where that is written.")
     expires: Day = Field(description="The last day on which it holds.")
 
     @model_validator(mode="after")
     def _narrow(self) -> "ExceptionModel":
-        if not any(getattr(self.match, field) for field in ExceptionMatch.model_fields):
-            raise ValueError("match is empty: name namespaces, podLabels, containers or images")
+        match = self.match
+        if not (match.namespaces or match.podLabels or match.containers or match.images):
+            raise ValueError("match is for everything: name namespaces, podLabels, containers or images")
         return self
 
 
 class WorkloadKind(Model):
     """A kind that holds pod templates."""
 
-    resource: str = Field(description="Plural name and group: rayclusters.ray.io.")
-    kind: str
-    paths: list[Annotated[str, _fits(re.compile(r"(/[^/]+)+"), "a JSON Pointer")]] = Field(
+    resource: Plural = Field(description="Plural name and group: rayclusters.ray.io.")
+    kind: KindName = Field(description="RayCluster.")
+    paths: list[Pointer] = Field(
         min_length=1, description="JSON Pointers of the pod specs; * stands for any key or index."
     )
-    creates: Literal["pods", "workloads"] = "pods"
+    creates: Literal["pods", "workloads"] = Field(
+        "pods",
+        description="workloads: it makes Jobs, StatefulSets or the like, whose templates the API server validates.",
+    )
 
 
 class Workloads(Model):
     """Objects that make pods."""
 
-    kinds: list[WorkloadKind] = []
-    refuse: list[str] = Field([], description="Resources (pytorchjobs.kubeflow.org) refused on CREATE in enforce.")
+    kinds: list[WorkloadKind] = Field([], description="More kinds with pod templates than the built-in ones.")
+    refuse: list[Plural] = Field([], description="Resources (pytorchjobs.kubeflow.org) refused on CREATE in enforce.")
 
 
 @lru_cache(maxsize=1)
 def document_model() -> type[BaseModel]:
     """The model of a whole GpuPolicy document."""
-    rules = Annotated[Union[tuple(_rule_model(rule) for rule in RULES.values())], Field(discriminator="rule")]  # noqa: UP007
-    spec = create_model(
-        "GpuPolicySpec",
-        __base__=Model,
-        gpus=(Gpus | None, None),
-        modes=(Modes | None, None),
-        exempt=(Exempt | None, None),
-        rules=(list[rules], []),  # type: ignore[valid-type]
-        exceptions=(list[ExceptionModel], []),
-        inject=(list[InjectModel], []),
-        workloads=(Workloads | None, None),
-    )
-    return create_model(
-        "GpuPolicy",
-        __base__=Model,
-        apiVersion=(Literal[API_VERSION], ...),
-        kind=(Literal["GpuPolicy"], ...),
-        metadata=(Metadata, ...),
-        spec=(spec, ...),
-    )
+    rules: Any = Annotated[Union[tuple(_rule_model(rule) for rule in RULES.values())], Field(discriminator="rule")]  # noqa: UP007
+    # A section that is left out is None; one that is there and empty is an error, like every other null.
+    sections: dict[str, Any] = {
+        "gpus": (Gpus, Field(None, description="What counts as a GPU.")),
+        "modes": (Modes, Field(None, description="Which namespace is in which mode.")),
+        "exempt": (Exempt, Field(None, description="What is admitted untouched in every mode.")),
+        "rules": (list[rules], Field([], description="What pods must hold to.")),
+        "exceptions": (
+            list[ExceptionModel],
+            Field([], description="Violations let through, with an owner and an end."),
+        ),
+        "inject": (list[InjectModel], Field([], description="What is added to GPU pods.")),
+        "workloads": (Workloads, Field(None, description="Objects that make pods.")),
+    }
+    document: dict[str, Any] = {
+        "apiVersion": (Literal[API_VERSION], Field(description="The version of this format.")),
+        "kind": (Literal["GpuPolicy"], Field(description="The kind of this document.")),
+        "metadata": (Metadata, Field(description="The document's name.")),
+        "spec": (_spec(sections), Field(description="The policy, or a part of it.")),
+    }
+    return create_model("GpuPolicy", __base__=Model, __doc__="A policy for the GPU pods of a cluster.", **document)
+
+
+def _spec(sections: dict[str, Any]) -> type[BaseModel]:
+    about = "gpus, modes, exempt and workloads may stand in one document only; the lists of all documents add up."
+    return create_model("GpuPolicySpec", __base__=Model, __doc__=about, **sections)
+
+
+_WITH: Final = "The rule's parameters."
 
 
 def _rule_model(rule: Rule) -> type[BaseModel]:
     fields: dict[str, Any] = {
         "rule": (Literal[rule.id], Field(description=f"{rule.summary}. {rule.why}")),
-        "with_": (rule.parameters, Field(default_factory=rule.parameters, alias="with")),
+        "with_": (rule.parameters, Field(default_factory=rule.parameters, alias="with", description=_WITH)),
     }
     if _needs_parameters(rule):
-        fields["with_"] = (rule.parameters, Field(alias="with"))
+        fields["with_"] = (rule.parameters, Field(alias="with", description=_WITH))
     if not rule.repairs:
         fields["repair"] = (Literal[False], Field(False, description="This rule repairs nothing."))
     title = "".join(part.capitalize() for part in rule.id.split("-"))

@@ -5,8 +5,9 @@ Allowed: no toleration that names a GPU taint's key (one that tolerates everythi
 node label, no node name. Pods of DaemonSets are left alone: they belong on every node.
 """
 
+import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from app.model import cel
 from app.model.finding import Result
@@ -15,17 +16,25 @@ from app.model.pod import Pod
 from app.model.words import quoted
 from app.rules.rule import Rule, Subject
 
+_KEY = re.compile(r"([a-z0-9][-a-z0-9.]*/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?")
+
 
 @dataclass(frozen=True, slots=True)
 class Parameters:
     """``nodeLabels`` are labels of GPU nodes (``key``, or ``key=value``), ``taintKeys`` the keys of their taints."""
 
-    nodeLabels: tuple[str, ...] = ()
-    taintKeys: tuple[str, ...] = ()
+    nodeLabels: tuple[str, ...] = field(default=(), metadata={"description": "Labels of GPU nodes: key, or key=value."})
+    taintKeys: tuple[str, ...] = field(default=(), metadata={"description": "Keys of the taints of GPU nodes."})
 
     def __post_init__(self) -> None:
         if not (self.nodeLabels or self.taintKeys):
             raise ValueError("says nothing: give nodeLabels or taintKeys")
+        for label in self.nodeLabels:
+            if not _KEY.fullmatch(label.partition("=")[0]):
+                raise ValueError(f'nodeLabels: "{label}" is neither a label key nor key=value')
+        for key in self.taintKeys:
+            if not _KEY.fullmatch(key):
+                raise ValueError(f'taintKeys: "{key}" is not a taint key')
 
 
 def check(parameters: Parameters, subject: Subject) -> Iterator[Result]:
@@ -33,7 +42,10 @@ def check(parameters: Parameters, subject: Subject) -> Iterator[Result]:
     pod, use = subject.pod, subject.use
     if use.gpu or use.unknown_claim or pod.daemonset:
         return
-    labels = dict(label.partition("=")[::2] for label in parameters.nodeLabels)
+    labels: dict[str, set[str]] = {}
+    for label in parameters.nodeLabels:
+        name, _, wanted = label.partition("=")
+        labels.setdefault(name, set()).add(wanted)
     if pod.node_name:
         said = f"nodeName {quoted(pod.node_name)} places a pod without GPUs past the scheduler; leave nodeName out"
         yield Result("violation", f"{pod.spec_pointer}/nodeName", said)
@@ -42,7 +54,7 @@ def check(parameters: Parameters, subject: Subject) -> Iterator[Result]:
             said = f"tolerates the GPU taint {toleration['key']} but asks for no GPU; remove the toleration"
             yield Result("violation", f"{pod.spec_pointer}/tolerations/{index}", said)
     for key, value, pointer in _selections(pod):
-        if key in labels and labels[key] in ("", value):
+        if key in labels and not labels[key].isdisjoint(("", value)):
             said = f"selects GPU nodes by {key}={value} but asks for no GPU; remove the selector"
             yield Result("violation", pointer, said)
 
@@ -62,16 +74,19 @@ def _selections(pod: Pod) -> Iterator[tuple[str, str, str]]:
 
 
 def condition(parameters: Parameters, _gpus: GpuSet) -> Iterator[str]:
-    """The pods without GPUs that aim at a node in any of these ways."""
-    yield cel.present("spec.nodeName")
+    """The pods without GPUs that aim at a node in any of these ways.
+
+    The node's name only on creation: it is the scheduler that sets it later, and no update of a pod can.
+    """
+    yield cel.all_of(cel.present("spec.nodeName"), 'request.operation == "CREATE"')
     if parameters.taintKeys:
-        keys = cel.texts(parameters.taintKeys)
-        yield f"has(object.spec.tolerations) && object.spec.tolerations.exists(t, has(t.key) && t.key in {keys})"
-    labels = [label.partition("=")[0] for label in parameters.nodeLabels]
+        key = cel.named("t.key", Names(parameters.taintKeys))
+        yield f"has(object.spec.tolerations) && object.spec.tolerations.exists(t, {cel.all_of('has(t.key)', key)})"
+    labels = Names(label.partition("=")[0] for label in parameters.nodeLabels)
     if labels:
-        yield cel.has_key("spec.nodeSelector", Names(labels))
+        yield cel.has_key("spec.nodeSelector", labels)
         required = "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution"
-        term = f"has(t.matchExpressions) && t.matchExpressions.exists(e, e.key in {cel.texts(labels)})"
+        term = f"has(t.matchExpressions) && t.matchExpressions.exists(e, {cel.named('e.key', labels)})"
         yield cel.all_of(cel.present(required), f"object.{required}.nodeSelectorTerms.exists(t, {term})")
 
 

@@ -24,13 +24,22 @@ def check(_parameters: NoParameters, subject: Subject) -> Iterator[Result]:
     """One result for each GPU resource whose limit and request are not the same whole number."""
     for container, resources in subject.use.containers:
         limits, requests = container.limits, container.requests
+        creates_limits = container.raw["resources"].get("limits") is None if resources else False
         for name, resource in resources.items():
-            limit, request = limits.get(name), requests.get(name)
-            if limit is not None and (request is None or request == limit) and _whole(limit):
+            if name in limits and (name not in requests or requests[name] == limits[name]) and _whole(limits[name]):
                 continue
-            result = _judge(container, name, resource, limit, request, subject.context.template)
+            limit, request = _quantity(limits, name), _quantity(requests, name)
+            result = _judge(container, name, resource, limit, request, subject.context.template, creates_limits)
             if result is not None:
                 yield result
+                # An operation that creates the map a second time would drop what the first has put there.
+                creates_limits = creates_limits and result.repair is None
+
+
+def _quantity(section: dict[str, Any], name: str) -> Any:
+    """The quantity as it counts: null is zero to the API server, and None here means that there is none."""
+    value = section.get(name)
+    return 0 if value is None and name in section else value
 
 
 def _whole(value: Any) -> bool:
@@ -43,7 +52,13 @@ def _whole(value: Any) -> bool:
 
 
 def _judge(
-    container: Container, name: str, resource: Resource, limit: Any, request: Any, template: bool
+    container: Container,
+    name: str,
+    resource: Resource,
+    limit: Any,
+    request: Any,
+    template: bool,
+    creates_limits: bool,
 ) -> Result | None:
     final = not resource.overcommit
     for section, value in (("limits", limit), ("requests", request)):
@@ -52,7 +67,7 @@ def _judge(
             pointer = resource_pointer(container, section, name)
             return Result("violation", pointer, f"{container.label}: {problem}", container, final=final)
     if limit is None:
-        return _without_limit(container, name, request, template)
+        return _without_limit(container, name, request, template, creates_limits)
     if parse(limit) == parse(request):
         return None
     return Result(
@@ -65,14 +80,13 @@ def _judge(
     )
 
 
-def _without_limit(container: Container, name: str, request: Any, template: bool) -> Result:
+def _without_limit(container: Container, name: str, request: Any, template: bool, creates_limits: bool) -> Result:
     pointer = resource_pointer(container, "requests", name)
     said = f"{container.label}: {name} request {_show(request)} has no limit; add limits: {{{name}: {_show(request)}}}"
     if template:
         said += " (the API server refuses this template as it is)"
         return Result("violation", pointer, said, container, final=True)
-    resources = container.raw["resources"]
-    if resources.get("limits") is None:
+    if creates_limits:
         operation = add(f"{container.pointer}/resources/limits", {name: request})
     else:
         operation = add(resource_pointer(container, "limits", name), request)
@@ -94,7 +108,7 @@ def _not_whole(name: str, value: Any) -> str:
 
 
 def _show(value: Any) -> str:
-    return value if isinstance(value, str) else text(parse(value))
+    return value.strip() if isinstance(value, str) else text(parse(value))
 
 
 RULE = Rule(

@@ -23,9 +23,18 @@ from app.rules.rule import Rule, Subject
 class Parameters:
     """Whole numbers by resource name or prefix pattern."""
 
-    perPod: dict[str, int] = field(default_factory=dict)
-    perContainer: dict[str, int] = field(default_factory=dict)
-    sizes: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    perPod: dict[str, int] = field(
+        default_factory=dict,
+        metadata={
+            "description": "The most that a pod may ask for, by resource; a trailing * sums over what it matches."
+        },
+    )
+    perContainer: dict[str, int] = field(
+        default_factory=dict, metadata={"description": "The most that one container may ask for."}
+    )
+    sizes: dict[str, tuple[int, ...]] = field(
+        default_factory=dict, metadata={"description": "The only numbers that a pod may ask for, if it asks for any."}
+    )
 
     def __post_init__(self) -> None:
         if not (self.perPod or self.perContainer or self.sizes):
@@ -35,6 +44,9 @@ class Parameters:
             raise ValueError("a number of GPUs cannot be negative")
         if not all(self.sizes.values()):
             raise ValueError("sizes must list at least one number")
+        for pattern in (*self.perPod, *self.perContainer, *self.sizes):
+            if not pattern or "*" in pattern[:-1]:
+                raise ValueError(f'"{pattern}" is no name of a resource (only a trailing * is allowed)')
 
 
 def check(parameters: Parameters, subject: Subject) -> Iterator[Result]:

@@ -10,13 +10,13 @@ What the names are: the presets (app/policy/presets), each with its source.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from posixpath import basename, normpath
 from typing import Any
 
 from app.model import cel
 from app.model.finding import Result
-from app.model.gpu import GpuSet
+from app.model.gpu import GpuSet, Names
 from app.model.patch import escape
 from app.model.pod import Container
 from app.model.words import quoted
@@ -28,8 +28,13 @@ class Parameters:
     """``envFrom`` also finds fault with variables that cannot be seen, from a ConfigMap or Secret; ``privileged``
     with privileged containers of pods without GPUs."""
 
-    envFrom: bool = False
-    privileged: bool = False
+    envFrom: bool = field(
+        default=False,
+        metadata={"description": "Also refuse envFrom, which may set the variable from a ConfigMap or Secret."},
+    )
+    privileged: bool = field(
+        default=False, metadata={"description": "Also refuse privileged containers in pods without GPUs."}
+    )
 
 
 def check(parameters: Parameters, subject: Subject) -> Iterator[Result]:
@@ -98,9 +103,9 @@ def _host_paths(subject: Subject) -> Iterator[Result]:
     paths = subject.gpus.device_paths
     for index, volume in enumerate(subject.pod.volumes()):
         source = volume.get("hostPath")
-        if not isinstance(source, dict):
+        path = _normal(source.get("path")) if isinstance(source, dict) else ""
+        if not path:  # the API server refuses an empty one
             continue
-        path = _normal(source.get("path"))
         below = path in paths or any(_within(path, listed) for listed in paths.exact)
         above = any(_within(listed, path) for listed in (*paths.exact, *paths.prefixes))
         if below or above:
@@ -120,33 +125,45 @@ def _within(path: str, folder: str) -> bool:
 
 
 def condition(parameters: Parameters, gpus: GpuSet) -> Iterator[str]:
-    """The pods without GPUs that have a variable, annotation, volume or class that rule looks at.
+    """The pods without GPUs that have a variable, annotation, volume or class that the rule looks at.
 
-    Any host path counts: the same folder can be written in many ways.
+    Paths can be written in many ways (`//dev`, `/./dev/`), so only their text is looked at: a path to devices, or to
+    a folder above them, holds their first folder's name, or no name at all.
     """
     if gpus.runtime_classes:
         names = cel.named("object.spec.runtimeClassName", gpus.runtime_classes)
-        yield f"has(object.spec.runtimeClassName) && ({names})"
+        yield cel.all_of("has(object.spec.runtimeClassName)", names)
     if gpus.bypass_annotations:
         yield cel.has_key("metadata.annotations", gpus.bypass_annotations)
     if gpus.device_paths:
-        yield "has(object.spec.volumes) && object.spec.volumes.exists(v, has(v.hostPath))"
-    if gpus.environment:
-        harmless = cel.texts(set.intersection(*(set(values) for values in gpus.environment.values())))
-        entry = (
-            f"e.name in {cel.texts(gpus.environment)} && "
-            f"(has(e.valueFrom) || (has(e.value) && !(e.value in {harmless})))"
-        )
-        yield cel.any_container(f"has(c.env) && c.env.exists(e, {entry})")
-        if parameters.envFrom:
-            yield cel.any_container("has(c.envFrom)")
-    for path in gpus.mount_paths:
-        mount = f"has(c.volumeMounts) && c.volumeMounts.exists(m, m.mountPath.contains({cel.text(basename(path))}))"
-        yield cel.any_container(mount)
+        path = "v.hostPath.path"
+        folders = {listed.split("/")[1] for listed in (*gpus.device_paths.exact, *gpus.device_paths.prefixes)}
+        reaches = (f"{path}.contains({cel.text(folder)})" for folder in sorted(folders))
+        volume = cel.all_of("has(v.hostPath)", cel.any_of([*reaches, f'{path}.matches("^[/.]*$")']))
+        yield f"has(object.spec.volumes) && object.spec.volumes.exists(v, {volume})"
+    container = list(_container_conditions(parameters, gpus))
+    if container:
+        yield from cel.containers(cel.any_of(container))
+
+
+def _container_conditions(parameters: Parameters, gpus: GpuSet) -> Iterator[str]:
     if parameters.privileged:
-        yield cel.any_container(
-            "has(c.securityContext) && has(c.securityContext.privileged) && c.securityContext.privileged"
-        )
+        yield "has(c.securityContext) && has(c.securityContext.privileged) && c.securityContext.privileged"
+    if gpus.environment:
+        if parameters.envFrom:
+            yield "has(c.envFrom)"
+        yield f"has(c.env) && c.env.exists(e, {_exposes(gpus)})"
+    if gpus.mount_paths:
+        folders = {basename(path) for path in gpus.mount_paths}
+        mount = cel.any_of(f"m.mountPath.contains({cel.text(folder)})" for folder in sorted(folders))
+        yield f"has(c.volumeMounts) && c.volumeMounts.exists(m, {mount})"
+
+
+def _exposes(gpus: GpuSet) -> str:
+    """A variable ``e`` that may hand out GPUs: of several vendors', with a value that one of them minds."""
+    harmless = frozenset.intersection(*gpus.environment.values())
+    value = cel.any_of(["has(e.valueFrom)", f'!((has(e.value) ? e.value : "") in {cel.texts(harmless)})'])
+    return cel.all_of(cel.named("e.name", Names(gpus.environment)), value)
 
 
 RULE = Rule(

@@ -13,8 +13,11 @@ from app.model.finding import Result
 from app.model.pod import Pod
 from app.rules.rule import NoParameters, Rule, Subject
 
-# Annotations in which a mesh says which containers it added to a pod after its author wrote it.
-_INJECTORS = ("sidecar.istio.io/status", "linkerd.io/proxy-version")
+# How to tell that a mesh added a container to a pod after its author wrote it: Istio lists its containers in an
+# annotation, Linkerd's are always named so.
+_ISTIO = "sidecar.istio.io/status"
+_LINKERD = "linkerd.io/proxy-version"
+_LINKERD_NAMES = ("linkerd-init", "linkerd-proxy", "linkerd-network-validator")
 
 
 def check(_parameters: NoParameters, subject: Subject) -> Iterator[Result]:
@@ -38,10 +41,13 @@ def check(_parameters: NoParameters, subject: Subject) -> Iterator[Result]:
 
 
 def _injected(pod: Pod, name: str) -> str:
-    for annotation in _INJECTORS:
-        if name and f'"{name}"' in pod.annotations.get(annotation, ""):
-            return f" (annotation {annotation} says that this container was injected)"
-    return ""
+    if name and f'"{name}"' in pod.annotations.get(_ISTIO, ""):
+        annotation = _ISTIO
+    elif name in _LINKERD_NAMES and _LINKERD in pod.annotations:
+        annotation = _LINKERD
+    else:
+        return ""
+    return f" (annotation {annotation} says that this container was injected)"
 
 
 RULE = Rule(

@@ -47,18 +47,31 @@ def parse_facts(content: bytes) -> Facts:
 
 def _facts(value: dict[str, Any]) -> ClusterFacts:
     listed = value.get("runtimeClasses")
-    classes = None if listed is None else {fact.name: fact for fact in map(_runtime_class, listed)}
+    classes = None if listed is None else {fact.name: fact for fact in map(_runtime_class, _list(listed))}
     claims = {
-        (str(claim["namespace"]), str(claim["name"])): tuple(map(str, claim["deviceClasses"]))
-        for claim in value.get("claimTemplates") or ()
+        (_text(claim["namespace"]), _text(claim["name"])): tuple(map(_text, _list(claim["deviceClasses"])))
+        for claim in _list(value.get("claimTemplates") or [])
     }
-    return ClusterFacts(classes, claims)
+    return ClusterFacts(classes, claims=claims)
 
 
 def _runtime_class(entry: dict[str, Any]) -> RuntimeClassFact:
     scheduling = entry.get("scheduling") or {}
-    selector = {str(key): str(text) for key, text in (scheduling.get("nodeSelector") or {}).items()}
-    return RuntimeClassFact(str(entry["name"]), selector, tuple(scheduling.get("tolerations") or ()))
+    selector = {key: _text(text) for key, text in (scheduling.get("nodeSelector") or {}).items()}
+    tolerations = tuple(dict(toleration) for toleration in _list(scheduling.get("tolerations") or []))
+    return RuntimeClassFact(_text(entry["name"]), selector, tolerations)
+
+
+def _list(value: Any) -> list[Any]:
+    if type(value) is not list:
+        raise TypeError(f"expected a list, found {value!r:.80}")
+    return value
+
+
+def _text(value: Any) -> str:
+    if type(value) is not str:
+        raise TypeError(f"expected text, found {value!r:.80}")
+    return value
 
 
 def _time(text: Any) -> datetime | None:

@@ -84,6 +84,11 @@ class ControlPlane:
         self.stop()
 
     @property
+    def programs(self) -> Path:
+        """The folder with kubectl and the others."""
+        return self._programs
+
+    @property
     def url(self) -> str:
         return f"https://127.0.0.1:{self._port}"
 

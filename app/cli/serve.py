@@ -1,0 +1,185 @@
+"""`gpugate serve`: the webhook server."""
+
+import errno
+import json
+import os
+import shlex
+import socket
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from app import __version__
+from app.cli.options import find_policy, policy_option
+from app.policy.errors import PolicyError
+from app.sources.facts import InvalidFacts
+
+if TYPE_CHECKING:
+    from app.server.facts import FactsFile
+    from app.server.store import PolicyStore
+    from app.server.tls import Certificates
+
+_EXAMPLE = {
+    "apiVersion": "admission.k8s.io/v1",
+    "kind": "AdmissionReview",
+    "request": {
+        "uid": "1",
+        "kind": {"group": "", "version": "v1", "kind": "Pod"},
+        "operation": "CREATE",
+        "namespace": "default",
+        "object": {
+            "metadata": {"name": "train"},
+            "spec": {"containers": [{"name": "main", "resources": {"requests": {"nvidia.com/gpu": "1"}}}]},
+        },
+    },
+}
+
+
+@click.command(name="serve")
+@policy_option
+@click.option("--cert-dir", default="certs", show_default=True, metavar="DIR", type=click.Path(path_type=Path),
+              help="Folder of tls.crt, tls.key and, with an authority of your own, ca.crt.")  # fmt: skip
+@click.option("--dev", is_flag=True, help="Make certificates in --cert-dir if there are none; listen on 127.0.0.1.")
+@click.option("--host", metavar="ADDRESS", help="Address to listen on.  [default: all; with --dev 127.0.0.1]")
+@click.option("--port", default=9443, show_default=True, type=click.IntRange(0, 65535),
+              help="Port of the webhook (HTTPS); 0 takes a free one.")  # fmt: skip
+@click.option("--metrics-port", default=8080, show_default=True, type=click.IntRange(0, 65535),
+              help="Port of metrics and policy (HTTP); 0 takes a free one.")  # fmt: skip
+@click.option("--cluster-facts", metavar="FILE", type=click.Path(path_type=Path),
+              help="JSON of what exists in the cluster (RuntimeClasses); followed while it changes.")  # fmt: skip
+def command(
+    policy_path: str | None,
+    cert_dir: Path,
+    host: str | None,
+    port: int,
+    metrics_port: int,
+    cluster_facts: Path | None,
+    *,
+    dev: bool,
+) -> None:
+    """Run the webhook server.
+
+    SIGTERM stops it when what was asked is answered; SIGHUP reads policy and certificates again, and keeps those in
+    use if the new ones are bad. Decisions that are not a plain "allowed" go to standard output, one JSON line each.
+
+    \b
+    Examples:
+      gpugate serve --policy shipped --dev
+      gpugate serve --policy policies/ --cert-dir /etc/gpugate/certs --port 10250
+    """
+    from app.server.log import JsonLog
+    from app.server.metrics import Metrics
+    from app.server.run import run
+    from app.server.service import Service
+
+    host = host or ("127.0.0.1" if dev else None)
+    policies = _policies(policy_path)
+    facts = _facts(cluster_facts) if cluster_facts else None
+    made = _make_certificates(cert_dir, host) if dev else None
+    certificates = _certificates(cert_dir)
+    with _bind(host, port, "--port") as webhook, _bind(host, metrics_port, "--metrics-port") as metrics:
+        log = JsonLog()
+        service = Service(policies, Metrics(lambda: log.dropped), log, facts)
+        if certificates.trusted() is False:
+            click.echo(f"note: {cert_dir / 'ca.crt'} is not the authority of tls.crt", err=True)
+        if dev:
+            if made:
+                click.echo(f"made {made} in {cert_dir}", err=True)
+            _introduce(policies, cert_dir, webhook, metrics)
+        run(service, certificates, webhook, metrics)
+
+
+def _policies(path: str | None) -> "PolicyStore":
+    from app.server.store import PolicyStore
+
+    try:
+        return PolicyStore(find_policy(path))
+    except PolicyError as error:
+        raise click.ClickException("the policy cannot be used:\n" + "\n".join(map(str, error.problems))) from error
+
+
+def _facts(path: Path) -> "FactsFile":
+    from app.server.facts import FactsFile
+
+    try:
+        return FactsFile(path)
+    except InvalidFacts as error:
+        raise click.ClickException(f"{path} holds no cluster facts: {error}") from error
+    except OSError as error:
+        raise click.ClickException(f"cluster facts cannot be read: {path}: {error.strerror}") from error
+
+
+def _make_certificates(folder: Path, host: str | None) -> str | None:
+    from app.certs import InvalidPair
+    from app.server.dev import ensure_certificates
+
+    try:
+        return ensure_certificates(folder, host)
+    except InvalidPair as error:
+        raise click.ClickException(f"certificates in {folder}: {error}") from error
+    except OSError as error:
+        raise click.ClickException(f"certificates cannot be made: {error.filename}: {error.strerror}") from error
+
+
+def _certificates(folder: Path) -> "Certificates":
+    from app.certs import InvalidPair
+    from app.server.tls import Certificates
+
+    try:
+        return Certificates(folder)
+    except FileNotFoundError as error:
+        raise click.ClickException(
+            f"there is no {error.filename}; put tls.crt and tls.key into {folder} (--cert-dir), "
+            "or let --dev make some to try gpugate with"
+        ) from error
+    except OSError as error:
+        raise click.ClickException(f"certificates cannot be read: {error.filename}: {error.strerror}") from error
+    except InvalidPair as error:
+        raise click.ClickException(f"certificates in {folder}: {error}") from error
+
+
+def _bind(host: str | None, port: int, option: str) -> socket.socket:
+    from app.server.listener import bind
+
+    try:
+        return bind(host, port)
+    except OSError as error:
+        where = f"{host}:{port}" if host else f"port {port}"
+        reason = os.strerror(error.errno) if error.errno and error.errno > 0 else str(error)
+        hint = f"; choose another with {option}" if error.errno == errno.EADDRINUSE else ""
+        raise click.ClickException(f"cannot listen on {where}: {reason}{hint}") from error
+
+
+def _introduce(policies: "PolicyStore", cert_dir: Path, webhook: socket.socket, metrics: socket.socket) -> None:
+    """For the person at the terminal: where everything is, and what to do next."""
+    url, metrics_url = f"https://{_address(webhook)}", f"http://{_address(metrics)}"
+    authority = shlex.quote(str(cert_dir / "ca.crt"))
+    policy = policies.current.policy
+    review = json.dumps(_EXAMPLE, separators=(",", ":"))
+    rules = ", ".join(rule.name for rule in policy.rules)
+    click.echo(
+        f"""
+gpugate {__version__}
+
+  webhook   {url}   /mutate/MODE and /validate/MODE, MODE one of audit, warn, assist, enforce
+  metrics   {metrics_url}/metrics   (policy in force: /policy)
+  policy    {policies.path}: {rules}
+
+Try it: what is said of a pod that requests a GPU, sets no limit, and nothing else.
+
+  curl -sS --cacert {authority} -H 'Content-Type: application/json' {url}/mutate/enforce -d '{review}'
+
+Next: `gpugate manifests --policy {shlex.quote(policies.path)} --url {url} --ca-file {authority}` prints the webhook
+configurations for an API server on this machine. Ctrl-C stops the server.
+""",
+        err=True,
+    )
+    sys.stderr.flush()
+
+
+def _address(bound: socket.socket) -> str:
+    host, port = bound.getsockname()[:2]
+    host = {"0.0.0.0": "127.0.0.1", "::": "localhost"}.get(host, host)  # noqa: S104 - where to reach it, not where to listen
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"

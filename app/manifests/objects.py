@@ -1,0 +1,73 @@
+"""Everything that a policy means for a cluster, as objects for `kubectl apply`, and as text."""
+
+from typing import Any, Final
+
+import yaml
+
+from app.admission.webhook import Phase
+from app.manifests.client import Client
+from app.manifests.guard import guard
+from app.manifests.metadata import metadata
+from app.manifests.parts import Scope
+from app.manifests.scope import scope_digest
+from app.manifests.webhooks import entries
+from app.policy.compiled import Policy
+
+NAME: Final = "gpugate"
+POLICY_ANNOTATION: Final = "gpugate.dev/policy-digest"
+SCOPE_ANNOTATION: Final = "gpugate.dev/scope-digest"
+
+_KINDS: Final[dict[Phase, str]] = {
+    "mutate": "MutatingWebhookConfiguration",
+    "validate": "ValidatingWebhookConfiguration",
+}
+
+
+def objects(policy: Policy, client: Client, scope: Scope = "tight") -> list[dict[str, Any]]:
+    """The objects in the order in which to apply them: the guard of the label before what obeys it."""
+    digest = scope_digest(policy, scope)
+    return [*guard(), *(_configuration(policy, phase, client, scope, digest) for phase in _KINDS)]
+
+
+def _configuration(policy: Policy, phase: Phase, client: Client, scope: Scope, digest: str) -> dict[str, Any]:
+    webhooks = [
+        entry.webhook(client.config(f"/{phase}/{entry.namespaces.mode}/{digest}"))
+        for entry in entries(policy, phase, scope)
+    ]
+    configuration = {
+        "apiVersion": "admissionregistration.k8s.io/v1",
+        "kind": _KINDS[phase],
+        "metadata": metadata(NAME, "webhook", {POLICY_ANNOTATION: policy.digest, SCOPE_ANNOTATION: digest}),
+    }
+    # Without entries it is still written, so that applying it takes away those of an earlier policy.
+    return {**configuration, "webhooks": webhooks} if webhooks else configuration
+
+
+def text(listed: list[dict[str, Any]]) -> str:
+    """The objects as YAML documents, keys in their order, expressions of several lines as such."""
+    documents = (
+        yaml.dump(each, Dumper=_Dumper, sort_keys=False, width=_UNBROKEN, allow_unicode=True) for each in listed
+    )
+    return "".join(f"---\n{document}" for document in documents)
+
+
+_UNBROKEN: Final = 1_000_000
+
+
+class _Dumper(yaml.SafeDumper):
+    """Writes out what stands twice, and blocks of text as blocks."""
+
+    def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002 - the signature is PyYAML's
+        """Aliases mean the same to kubectl, and nothing to readers."""
+        return True
+
+    def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:  # noqa: ARG002
+        """Lists are indented, as in the documentation of Kubernetes."""
+        super().increase_indent(flow, False)
+
+
+def _text(dumper: yaml.SafeDumper, value: str) -> yaml.ScalarNode:
+    return dumper.represent_scalar("tag:yaml.org,2002:str", value, style="|" if "\n" in value else None)
+
+
+_Dumper.add_representer(str, _text)

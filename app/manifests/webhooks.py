@@ -1,0 +1,69 @@
+"""The webhook configurations: which pods of which namespaces go to which path, and what a failure means."""
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from app.admission.webhook import Phase
+from app.manifests.parts import Part, Scope, parts
+from app.manifests.selectors import Namespaces, namespaces
+from app.policy.compiled import Policy
+
+PHASES: Final[tuple[Phase, ...]] = ("mutate", "validate")
+
+_STRICT_SECONDS: Final = 3
+_LENIENT_SECONDS: Final = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One entry of a webhook configuration, without the address of the server."""
+
+    phase: Phase
+    namespaces: Namespaces
+    part: Part
+
+    @property
+    def name(self) -> str:
+        """``<phase>-<mode>[-pinned][-<part>].gpugate.dev``."""
+        pinned = "pinned" if self.namespaces.pinned else ""
+        return "-".join(filter(None, (self.phase, self.namespaces.mode, pinned, self.part.name))) + ".gpugate.dev"
+
+    def webhook(self, client_config: dict[str, Any]) -> dict[str, Any]:
+        """The entry as the API has it, every default written out."""
+        webhook: dict[str, Any] = {
+            "name": self.name,
+            "clientConfig": client_config,
+            "namespaceSelector": self.namespaces.selector,
+            "objectSelector": {},
+            "rules": [_rule("CREATE", "pods")],
+            "matchPolicy": "Equivalent",
+            "matchConditions": [{"name": "pods", "expression": self.part.condition}],
+            "failurePolicy": "Fail" if self.part.strict else "Ignore",
+            "timeoutSeconds": _STRICT_SECONDS if self.part.strict else _LENIENT_SECONDS,
+            "sideEffects": "None",
+            "admissionReviewVersions": ["v1"],
+        }
+        if self.phase == "mutate":
+            # The validating call judges the end. IfNeeded would double the calls, as the RuntimeClass plugin
+            # changes each pod that is given a class.
+            webhook["reinvocationPolicy"] = "Never"
+        else:
+            # The condition leaves out the updates that cannot make a pod worse, and those of a pod's deletion:
+            # without it, an outage would keep finalizers from being removed.
+            webhook["rules"].append(_rule("UPDATE", "pods", "pods/ephemeralcontainers"))
+        return webhook
+
+
+def _rule(operation: str, *resources: str) -> dict[str, Any]:
+    return {
+        "apiGroups": [""],
+        "apiVersions": ["v1"],
+        "operations": [operation],
+        "resources": list(resources),
+        "scope": "Namespaced",
+    }
+
+
+def entries(policy: Policy, phase: Phase, scope: Scope = "tight") -> list[Entry]:
+    """The entries of one phase, by mode; none where the engine has nothing to do in it."""
+    return [Entry(phase, each, part) for each in namespaces(policy) for part in parts(policy, phase, each.mode, scope)]

@@ -1,0 +1,99 @@
+"""json: everything that was found, for programs. docs/check.md describes it; ``version`` grows when a key changes.
+
+One pod a line, written as it is judged.
+"""
+
+from typing import Any, Final
+
+import orjson
+
+from app import __version__
+from app.policy.compiled import Policy
+from app.report.formats import Write
+from app.report.results import InputError, JudgedObject, JudgedPod, Placed, Style, Summary
+
+VERSION: Final = 1
+
+
+class Report:
+    """The report as one JSON object."""
+
+    def __init__(self, write: Write, policy: Policy, _style: Style) -> None:
+        self._write = write
+        self._separator = "\n"
+        self._errors: list[InputError] = []
+        tool = {"name": "gpugate", "version": __version__}
+        policies = [{"name": each.name, "digest": each.digest} for each in policy.documents]
+        write(f'{{"version":{VERSION},\n"tool":{_dump(tool)},\n"policies":{_dump(policies)},\n"pods":[')
+
+    def object(self, judged: JudgedObject) -> None:
+        """Write the pods of the object."""
+        for pod in judged.pods:
+            self._write(self._separator + _dump(_pod(judged, pod)))
+            self._separator = ",\n"
+
+    def error(self, error: InputError) -> None:
+        """Keep the error: the list of them follows that of the pods."""
+        self._errors.append(error)
+
+    def finish(self, summary: Summary) -> None:
+        """Write the errors and the summary."""
+        errors = ",".join("\n" + _dump(error._asdict()) for error in self._errors)
+        counts = {
+            "files": summary.files,
+            "objects": summary.objects,
+            "skipped": summary.skipped,
+            "pods": summary.pods,
+            "gpuPods": summary.gpu_pods,
+            "refused": summary.refused,
+            "warned": summary.warned,
+            "changed": summary.changed,
+            "exempt": summary.exempt,
+            "errors": summary.errors,
+        }
+        self._write(f'],\n"errors":[{errors}],\n"summary":{_dump(counts)}}}\n')
+
+
+def _pod(judged: JudgedObject, pod: JudgedPod) -> dict[str, Any]:
+    return {
+        "file": judged.source.name,
+        "line": judged.line,
+        "document": judged.document,
+        "item": judged.item,
+        "apiVersion": judged.api_version,
+        "kind": judged.kind,
+        "namespace": judged.namespace,
+        "name": judged.name,
+        "generateName": judged.generate_name,
+        "template": pod.template,
+        "guessed": pod.guessed,
+        "gpu": pod.gpu,
+        "mode": pod.mode,
+        "allowed": pod.allowed,
+        "changed": pod.changed,
+        "exempt": pod.exempt,
+        "findings": [_finding(placed) for placed in pod.findings],
+        "patch": pod.patch,
+    }
+
+
+def _finding(placed: Placed) -> dict[str, Any]:
+    finding, region = placed
+    return {
+        "policy": finding.policy,
+        "rule": finding.rule,
+        "outcome": finding.outcome,
+        "containerKind": finding.container_kind,
+        "container": finding.container,
+        "pointer": finding.pointer,
+        "line": region.line,
+        "column": region.column,
+        "endLine": region.end_line,
+        "endColumn": region.end_column,
+        "message": finding.message,
+        "help": finding.help,
+    }
+
+
+def _dump(value: Any) -> str:
+    return orjson.dumps(value).decode()

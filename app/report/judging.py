@@ -1,0 +1,158 @@
+"""From the bytes of an input to its judged objects."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from datetime import date
+from typing import Any, NamedTuple
+
+from app.admission.judge import judge
+from app.admission.review import API_VERSION, NotAReview, read_request
+from app.documents import Document, DocumentError, read
+from app.model.context import ClusterFacts, Context, RuntimeClassFact
+from app.model.pod import MalformedPod
+from app.policy.compiled import Mode, Policy
+from app.report.results import InputError, JudgedObject, JudgedPod, Placed, SourceText
+from app.workloads import facts as stated
+from app.workloads.kinds import CORE_KINDS, Kind, Kinds, group_kind
+from app.workloads.templates import Template, templates
+
+
+@dataclass(frozen=True, slots=True)
+class Judging:
+    """By what, and as what, objects are judged.
+
+    Without a ``mode`` each namespace has its own, as far as the policy tells: its labels are not known here.
+    ``namespace`` is for objects that name none.
+    """
+
+    policy: Policy
+    facts: ClusterFacts
+    today: date
+    mode: Mode | None = "enforce"
+    namespace: str = "default"
+    as_written: bool = False
+
+
+def kinds_of(policy: Policy) -> Kinds:
+    """The kinds that hold pods: the core ones, and those that the policy adds."""
+    added = {
+        (kind.resource.partition(".")[2], kind.kind): Kind(kind.paths, validated=kind.creates == "workloads")
+        for kind in policy.workload_kinds
+    }
+    return {**added, **CORE_KINDS}
+
+
+def facts_among(inputs: Iterable[tuple[str, bytes]], judging: Judging) -> ClusterFacts:
+    """What is known of the cluster, with what the objects of the inputs say of it."""
+    classes: dict[str, RuntimeClassFact] = {}
+    claims = dict(judging.facts.claims)
+    for name, content in inputs:
+        if not stated.may_say_something(content):
+            continue
+        for document in read(content, name):
+            if isinstance(document, DocumentError):
+                continue  # said when the input is judged
+            found = stated.runtime_class(document.value)
+            if found is not None:
+                classes[found.name] = found
+            claim = stated.claim_template(document.value)
+            if claim is not None:
+                claims[claim.namespace or judging.namespace, claim.name] = claim.device_classes
+    known = judging.facts.runtime_classes
+    if known is None:
+        # To know the classes of the input is not to know that others are missing.
+        return ClusterFacts(classes, complete=False, claims=claims)
+    return replace(judging.facts, runtime_classes={**known, **classes}, claims=claims)
+
+
+def judged_objects(name: str, content: bytes, judging: Judging, kinds: Kinds) -> Iterator[JudgedObject | InputError]:
+    """The objects of one input with their verdicts, and what could not be judged, in the order of the input.
+
+    An object of which a part could not be judged comes after the errors, with the pods that could.
+    """
+    source = SourceText(name, content)
+    for document in read(content, name):
+        if isinstance(document, DocumentError):
+            yield InputError(name, document.line, document.column, document.message)
+        else:
+            yield from _judged(source, document, judging, kinds)
+
+
+def _judged(
+    source: SourceText, document: Document, judging: Judging, kinds: Kinds
+) -> Iterator[JudgedObject | InputError]:
+    obj, base, namespace = document.value, "", ""
+    if obj.get("kind") == "AdmissionReview" and obj.get("apiVersion") == API_VERSION:
+        try:
+            request = read_request(obj)
+        except NotAReview as error:
+            yield InputError(source.name, document.line, 1, str(error))
+            return
+        obj, base, namespace = request.object or {}, "/request/object", request.namespace
+    ids, pods, malformed = _Ids(), [], []
+    if group_kind(obj) in kinds:
+        try:
+            ids = _ids(obj)
+            namespace = namespace or ids.namespace or judging.namespace
+            for template in templates(obj, kinds):
+                try:
+                    pods.append(_pod(template, document, base, namespace, judging))
+                except MalformedPod as error:
+                    malformed.append(error)
+        except MalformedPod as error:
+            malformed.append(error)
+    for each in malformed:
+        region = document.locate(base + each.pointer)
+        yield InputError(source.name, region.line, region.column, str(each))
+    yield JudgedObject(
+        source=source,
+        line=document.line if pods else 0,  # to find it may cost reading the document again
+        document=document.index,
+        item=document.item,
+        api_version=str(obj.get("apiVersion") or ""),
+        kind=str(obj.get("kind") or ""),
+        namespace=namespace,
+        name=ids.name,
+        generate_name=ids.generate_name,
+        value=obj,
+        pods=tuple(pods),
+        incomplete=bool(malformed),
+    )
+
+
+def _pod(template: Template, document: Document, base: str, namespace: str, judging: Judging) -> JudgedPod:
+    mode = judging.mode or judging.policy.modes.of(namespace)
+    context = Context(namespace, judging.today, judging.facts, template.kind.validated)
+    verdict = judge(judging.policy, template.pod(), context, mode, as_written=judging.as_written)
+    return JudgedPod(
+        template=template.spec_pointer,
+        guessed=False,
+        gpu=verdict.gpu,
+        mode=mode,
+        allowed=verdict.allowed,
+        exempt=verdict.exempt,
+        findings=tuple(Placed(finding, document.locate(base + finding.pointer)) for finding in verdict.findings),
+        patch=tuple(verdict.patch),
+    )
+
+
+class _Ids(NamedTuple):
+    """What an object calls itself."""
+
+    namespace: str | None = None
+    name: str | None = None
+    generate_name: str | None = None
+
+
+def _ids(obj: dict[str, Any]) -> _Ids:
+    """Raises MalformedPod."""
+    metadata = obj.get("metadata")
+    if metadata is None:
+        return _Ids()
+    if type(metadata) is not dict:
+        raise MalformedPod("/metadata", metadata, "a map")
+    found = [metadata.get(key) for key in ("namespace", "name", "generateName")]
+    for key, value in zip(("namespace", "name", "generateName"), found, strict=True):
+        if value is not None and type(value) is not str:
+            raise MalformedPod(f"/metadata/{key}", value, "text")
+    return _Ids(*(value or None for value in found))

@@ -1,0 +1,84 @@
+"""The two applications: the webhook's, and that of the metrics port."""
+
+from typing import Any, Literal
+
+from fastapi import FastAPI, HTTPException, Request, Response
+from fastapi.responses import JSONResponse
+from prometheus_client.exposition import choose_encoder
+from starlette.exceptions import HTTPException as StarletteHTTPException
+
+from app.server.reviews import MODES, PHASES, Reviews
+from app.server.service import Service
+
+
+def webhook_app(service: Service) -> Reviews:
+    """What the API server calls: the reviews, and the probes."""
+    app = _application(service)
+    methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
+
+    @app.api_route("/{phase}/{rest:path}", methods=methods)
+    def unknown_mode(phase: str, rest: str) -> None:
+        """Paths of reviews that the front did not take."""
+        if phase in PHASES:
+            mode = rest.partition("/")[0][:100]
+            raise HTTPException(404, f"there is no mode {mode!r} to {phase} in; the modes are {', '.join(MODES)}")
+        raise HTTPException(404, _NOT_FOUND)
+
+    return Reviews(service, app)
+
+
+def metrics_app(service: Service) -> FastAPI:
+    """What operators and their monitoring read: metrics, the policy in force, and the probes. Plain HTTP."""
+    app = _application(service)
+
+    @app.get("/metrics")
+    async def metrics(request: Request) -> Response:
+        """The metrics, as text of Prometheus or OpenMetrics."""
+        service.decisions.settle()
+        encode, content_type = choose_encoder(request.headers.get("accept", ""))
+        return Response(encode(service.metrics.registry), headers={"content-type": content_type})
+
+    @app.get("/policy")
+    async def policy() -> dict[str, Any]:
+        """The policy in force: its files as they were read, its digest, when it was loaded."""
+        current = service.policies.current
+        return {
+            "digest": current.policy.digest,
+            "loadedAt": current.loaded_at.isoformat(timespec="milliseconds"),
+            "scope": current.scope,
+            "documents": [document._asdict() for document in current.policy.documents],
+            "files": [{"name": name, "content": content.decode()} for name, content in current.files],
+        }
+
+    return app
+
+
+_NOT_FOUND = "there is nothing here; reviews go to /mutate/{mode} and /validate/{mode}, probes to /healthz and /readyz"
+
+
+def _application(service: Service) -> FastAPI:
+    """FastAPI with the probes, and with errors in the server's own form: ``{"error": "..."}``."""
+    app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False)
+
+    @app.get("/healthz")
+    async def healthz() -> dict[Literal["status"], str]:
+        """Live: the event loop turns."""
+        return {"status": "ok"}
+
+    @app.get("/readyz")
+    async def readyz() -> JSONResponse:
+        """Ready to be called, or why not; notes tell of what is wrong and no reason to stay away."""
+        reasons = service.not_ready()
+        content = {"ready": not reasons, "reasons": reasons, "notes": service.notes()}
+        return JSONResponse(content, 503 if reasons else 200)
+
+    @app.exception_handler(StarletteHTTPException)
+    async def error(request: Request, raised: StarletteHTTPException) -> JSONResponse:
+        reason = raised.detail
+        if raised.status_code == 405:
+            reason = f"{request.url.path[:200]} does not take {request.method}"
+        elif reason == "Not Found":
+            reason = "there is nothing here"
+        return JSONResponse({"error": reason}, raised.status_code, headers=raised.headers)
+
+    return app

@@ -1,0 +1,93 @@
+"""uvicorn's server, as the webhook needs it: several on one loop, none of which takes the process's signals."""
+
+import asyncio
+import socket
+import ssl
+from collections.abc import Generator
+from contextlib import contextmanager
+
+import uvicorn
+from starlette.types import ASGIApp
+
+from app.server.limits import (
+    BACKLOG,
+    HANDSHAKE_TIMEOUT,
+    KEEP_ALIVE,
+    SHUTDOWN_TIMEOUT,
+    TLS_SHUTDOWN_TIMEOUT,
+)
+from app.server.protocol import BoundedProtocol
+from app.server.reviews import Reviews
+
+
+class Listener(uvicorn.Server):
+    """Serves one application on one bound socket; with a context it speaks TLS."""
+
+    def __init__(self, app: ASGIApp, bound: socket.socket, context: ssl.SSLContext | None = None) -> None:
+        config = uvicorn.Config(
+            app,
+            http=BoundedProtocol,
+            interface="asgi3",
+            lifespan="off",
+            ws="none",
+            log_config=None,
+            access_log=False,
+            proxy_headers=False,  # nothing here depends on who calls
+            server_header=False,
+            date_header=False,  # Go's client does not look at it
+            timeout_keep_alive=KEEP_ALIVE,
+            timeout_graceful_shutdown=SHUTDOWN_TIMEOUT,
+        )
+        super().__init__(config)
+        self._app = app
+        self._bound = bound
+        self._context = context
+
+    @property
+    def open_connections(self) -> int:
+        """How many connections are open."""
+        return len(self.server_state.connections)
+
+    def check_deadlines(self, now: float) -> None:
+        """Close the connections whose request takes too long to arrive; ``now`` is the loop's time."""
+        for connection in list(self.server_state.connections):
+            if isinstance(connection, BoundedProtocol):
+                connection.check_deadlines(now)
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:  # noqa: ARG002 - has its own
+        """As uvicorn's, with bounds on TLS handshakes and farewells, which uvicorn leaves at 60 and 30 s."""
+        await self.lifespan.startup()
+
+        def connection(_loop: asyncio.AbstractEventLoop | None = None) -> asyncio.Protocol:
+            return BoundedProtocol(self.config, self.server_state, self.lifespan.state, _loop or loop, reviews)
+
+        loop = asyncio.get_running_loop()
+        reviews = self._app if isinstance(self._app, Reviews) else None
+        server = await loop.create_server(
+            connection,
+            sock=self._bound,
+            ssl=self._context,
+            backlog=BACKLOG,
+            ssl_handshake_timeout=HANDSHAKE_TIMEOUT if self._context else None,
+            ssl_shutdown_timeout=TLS_SHUTDOWN_TIMEOUT if self._context else None,
+        )
+        self.servers = [server]
+        self.started = True
+
+    @contextmanager
+    def capture_signals(self) -> Generator[None, None, None]:
+        """Signals are the business of whoever runs the listeners."""
+        yield
+
+
+def bind(host: str | None, port: int) -> socket.socket:
+    """A socket bound to the port, on all addresses (IPv4 and IPv6 where there is IPv6) without a host.
+
+    Raises OSError. Port 0 lets the system choose one.
+    """
+    if host is None:
+        if socket.has_dualstack_ipv6():
+            return socket.create_server(("", port), family=socket.AF_INET6, dualstack_ipv6=True, backlog=BACKLOG)
+        host = "0.0.0.0"  # noqa: S104 - that is what was asked for
+    family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
+    return socket.create_server(address[:2], family=family, backlog=BACKLOG)

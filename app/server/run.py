@@ -1,0 +1,127 @@
+"""Runs the server: the two listeners, the clock tick, and the signals.
+
+SIGTERM and SIGINT stop it gracefully, a second one at once; SIGHUP reads policy, certificates and facts again.
+"""
+
+import asyncio
+import gc
+import logging
+import signal
+import socket
+from datetime import UTC, datetime
+
+import uvloop
+
+from app.certs import InvalidPair
+from app.server.apps import metrics_app, webhook_app
+from app.server.limits import DRAIN_TIMEOUT, TICK
+from app.server.listener import Listener
+from app.server.log import LogHandler
+from app.server.service import Service
+from app.server.tls import Certificates
+
+
+def run(service: Service, certificates: Certificates, webhook: socket.socket, metrics: socket.socket) -> None:
+    """Serve on the two bound sockets until a signal says stop. Returns once everything has ended."""
+    logging.basicConfig(handlers=[LogHandler(service.log)], level=logging.WARNING, force=True)
+    try:
+        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+            runner.run(_Process(service, certificates, webhook, metrics).serve())
+    finally:
+        service.log.close()
+
+
+class _Process:
+    """The running server."""
+
+    def __init__(
+        self, service: Service, certificates: Certificates, webhook: socket.socket, metrics: socket.socket
+    ) -> None:
+        self._service = service
+        self._certificates = certificates
+        self._ports = {"port": webhook.getsockname()[1], "metrics_port": metrics.getsockname()[1]}
+        self._webhook = Listener(webhook_app(service), webhook, certificates.context)
+        self._metrics = Listener(metrics_app(service), metrics)
+        self._stop = asyncio.Event()
+        self._signals = 0
+        self._reloading = asyncio.Lock()
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def serve(self) -> None:
+        """Run until stopped."""
+        loop = self._service.decisions.loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, self._asked_to_stop, number)
+        loop.add_signal_handler(signal.SIGHUP, self._asked_to_reload)
+        self._certificate_loaded()
+        self._service.metrics.policy_loaded.set(self._service.policies.current.loaded_at.timestamp())
+        listeners = [asyncio.create_task(listener.serve()) for listener in (self._webhook, self._metrics)]
+        ticker = asyncio.create_task(self._tick())
+        while not (self._webhook.started and self._metrics.started):
+            if any(listener.done() for listener in listeners):
+                await asyncio.gather(*listeners)
+            await asyncio.sleep(0.001)
+        # What lives as long as the process need not be looked at by every garbage collection.
+        gc.collect()
+        gc.freeze()
+        policy = self._service.policies.current.policy
+        self._service.log.event("listening", **self._ports, policy=policy.digest)
+        await self._stop.wait()
+        await self._drain()
+        self._webhook.should_exit = self._metrics.should_exit = True
+        await asyncio.gather(*listeners)
+        ticker.cancel()
+        self._service.decisions.settle()
+        self._service.log.event("stopped")
+
+    def _asked_to_stop(self, number: int) -> None:
+        self._signals += 1
+        if self._signals > 1:
+            self._webhook.force_exit = self._metrics.force_exit = True
+        self._service.draining = True
+        self._service.log.event("stopping", signal=signal.Signals(number).name)
+        self._stop.set()
+        if number == signal.SIGINT:
+            self._signals += 1  # somebody at a terminal waits
+
+    async def _drain(self) -> None:
+        """Go on answering, with `Connection: close`, while there are connections, for a bounded time."""
+        loop = asyncio.get_running_loop()
+        end = loop.time() + DRAIN_TIMEOUT
+        while self._webhook.open_connections and self._signals < 2 and loop.time() < end:
+            await asyncio.sleep(0.02)
+
+    def _asked_to_reload(self) -> None:
+        task = asyncio.create_task(self._reload())
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _reload(self) -> None:
+        service = self._service
+        async with self._reloading:
+            if await service.policies.reload(service.metrics, service.log):
+                service.policy_changed()
+            try:
+                self._certificates.load()
+            except (OSError, InvalidPair) as error:
+                service.metrics.certificate_failures.inc()
+                service.log.event("certificate_refused", "error", reason=str(error))
+            else:
+                self._certificate_loaded()
+                service.log.event("certificate_loaded", expires=self._certificates.leaf.not_after)
+
+    def _certificate_loaded(self) -> None:
+        self._service.certificate_expiry = self._certificates.leaf.not_after
+        self._service.metrics.certificate_expires(self._certificates.leaf.not_after)
+
+    async def _tick(self) -> None:
+        """What is looked at about once a second, so that no request has to."""
+        service, loop = self._service, asyncio.get_running_loop()
+        while True:
+            service.today = datetime.now(UTC).date()
+            if service.facts_file:
+                service.facts_file.refresh(service.metrics, service.log)
+            service.log.flush()
+            for listener in (self._webhook, self._metrics):
+                listener.check_deadlines(loop.time())
+            await asyncio.sleep(TICK)

@@ -1,0 +1,65 @@
+"""TLS: the certificate files, and contexts that change without closing a connection or a listener."""
+
+import ssl
+from datetime import UTC, datetime
+from pathlib import Path
+
+from app.certs import InvalidPair, Leaf, check_pair, issued_by
+
+CERTIFICATE = "tls.crt"
+KEY = "tls.key"
+AUTHORITY = "ca.crt"
+
+
+class Certificates:
+    """The pair of a folder, in use.
+
+    ``context`` is for the listener and stays the same; each handshake takes the context of the current pair, which
+    ``load`` replaces once a new pair is found good. (Loading a bad pair into a live context breaks it for good.)
+    What stays on the outer context cannot change without a restart: protocol versions and ciphers.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        """Load the pair; raises InvalidPair, or OSError for a file that cannot be read."""
+        self.folder = folder
+        self.leaf, self._current = self._load()
+        self.context = _context()
+        self.context.sni_callback = self._choose
+
+    def load(self) -> None:
+        """Load the pair again; raises as the constructor does, and then the current pair stays."""
+        self.leaf, self._current = self._load()
+
+    def trusted(self) -> bool | None:
+        """Whether ``ca.crt`` leads to the certificate; None if the folder has no ``ca.crt``."""
+        try:
+            authorities = (self.folder / AUTHORITY).read_bytes()
+        except FileNotFoundError:
+            return None
+        try:
+            return issued_by((self.folder / CERTIFICATE).read_bytes(), authorities, datetime.now(UTC))
+        except InvalidPair:
+            return False
+
+    def _load(self) -> tuple[Leaf, ssl.SSLContext]:
+        # Both files of a mounted Secret are links into one folder that is swapped: take both from the same one.
+        certificate = (self.folder / CERTIFICATE).resolve(strict=True)
+        key = (self.folder / KEY).resolve(strict=True)
+        leaf = check_pair(certificate.read_bytes(), key.read_bytes(), datetime.now(UTC))
+        context = _context()
+        try:
+            context.load_cert_chain(certificate, key)
+        except ssl.SSLError as error:
+            raise InvalidPair(f"OpenSSL does not take the pair: {error.reason}") from error
+        return leaf, context
+
+    def _choose(self, connection: ssl.SSLObject, name: str | None, context: ssl.SSLContext) -> None:  # noqa: ARG002
+        connection.context = self._current
+
+
+def _context() -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    # API servers offer HTTP/2 to webhooks on loopback; elsewhere they speak HTTP/1.1 only.
+    context.set_alpn_protocols(["http/1.1"])
+    return context

@@ -1,0 +1,23 @@
+"""The shipped policy in front of the real API server."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.controlplane import ControlPlane
+from tests.support.cluster import Installed, installed, nvidia_runtime_class
+from tests.support.server import Server
+
+
+@pytest.fixture(scope="session")
+def plane(control_plane: ControlPlane) -> ControlPlane:
+    """The shared control plane, with the RuntimeClass nvidia."""
+    nvidia_runtime_class(control_plane)
+    return control_plane
+
+
+@pytest.fixture(scope="module")
+def shipped(plane: ControlPlane) -> Iterator[Installed]:
+    """A server with the shipped policy, called for the namespaces of one module."""
+    with Server("shipped") as server, installed(plane, server) as made:
+        yield made

@@ -1,0 +1,127 @@
+"""The command as a whole: help, wrong usage, exit codes, and where it may be run."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from app.cli.main import COMMANDS
+from tests.cli.conftest import Gpugate
+
+ROOT = Path(__file__).parents[2]
+RUN = "from app.cli.main import run; run()"
+SCRIPT = Path(sys.executable).parent / "gpugate"
+
+
+def test_help_lists_every_command(gpugate: Gpugate) -> None:
+    outcome = gpugate("--help")
+    assert outcome.code == 0
+    for name, summary in COMMANDS.items():
+        assert f"  {name}" in outcome.out
+        assert summary in outcome.out
+
+
+@pytest.mark.parametrize("command", [(), *((name,) for name in COMMANDS)], ids=lambda command: " ".join(command) or "-")
+def test_help_of_every_command_shows_an_example(gpugate: Gpugate, command: tuple[str, ...]) -> None:
+    outcome = gpugate(*command, "-h")
+    assert outcome.code == 0
+    assert "Example" in outcome.out
+    assert "  gpugate " in outcome.out
+
+
+def test_an_unknown_command_is_wrong_usage(gpugate: Gpugate) -> None:
+    outcome = gpugate("chek")
+    assert outcome.code == 2
+    assert 'There is no command "chek". Did you mean "check"?' in outcome.err
+
+
+@pytest.mark.parametrize(
+    "arguments", [("check",), ("check", "--nope", "x"), ("--nope",), ("check", "--mode", "off", "x")]
+)
+def test_wrong_usage(gpugate: Gpugate, arguments: tuple[str, ...]) -> None:
+    outcome = gpugate(*arguments)
+    assert outcome.code == 2
+    assert outcome.out == ""
+    assert "Error" in outcome.err
+
+
+def test_version(gpugate: Gpugate) -> None:
+    outcome = gpugate("--version")
+    assert outcome.code == 0
+    assert outcome.out.startswith("gpugate, version ")
+
+
+def test_it_is_a_plugin_of_kubectl_by_name(gpugate: Gpugate) -> None:
+    assert "Usage: kubectl gpugate check " in gpugate("check", "--help", name="/usr/bin/kubectl-gpugate").out
+
+
+def test_ctrl_c_exits_130(gpugate: Gpugate, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(_path: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("app.cli.check.load_policy", interrupted)
+    assert gpugate("check", "x.yaml").code == 130
+
+
+COMMAND_LINES = [
+    pytest.param([sys.executable, "-P", "-c", RUN], id="module"),
+    pytest.param(
+        [str(SCRIPT)], id="script", marks=pytest.mark.skipif(not SCRIPT.exists(), reason="gpugate is not installed")
+    ),
+]
+
+
+@pytest.mark.parametrize("command", COMMAND_LINES)
+def test_it_works_in_a_folder_with_an_app_of_its_own(folder: Path, command: list[str]) -> None:
+    (folder / "app.py").write_text("raise SystemExit('the wrong app')")
+    (folder / "pod.yaml").write_text(
+        "{apiVersion: v1, kind: Pod, metadata: {name: a}, spec: {containers: [{name: a, image: b}]}}"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    arguments = [*command, "check", "--policy", "shipped", "pod.yaml"]
+    done = subprocess.run(arguments, capture_output=True, text=True, env=environment, check=False)
+    assert done.stderr == ""
+    assert done.stdout == "1 pod (0 with GPUs) in 1 file: all admitted as they are.\n"
+    assert done.returncode == 0
+
+
+def test_a_reader_that_goes_away_is_no_error(folder: Path) -> None:
+    pods = ("{apiVersion: v1, kind: Pod, metadata: {name: a}, spec: {nodeName: b}}\n---\n") * 2000
+    command = [sys.executable, "-P", "-c", RUN, "check", "--policy", "shipped", "-"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdin.write(pods.encode())
+        process.stdin.close()
+        process.stdout.read(10)
+        process.stdout.close()
+        assert process.stderr.read() == b""
+
+
+def test_check_imports_nothing_of_the_server(folder: Path) -> None:
+    heavy = (
+        "fastapi",
+        "starlette",
+        "uvicorn",
+        "cryptography",
+        "jsonpatch",
+        "prometheus_client",
+        "kubernetes",
+        "asyncio",
+    )
+    code = (
+        "import sys\nfrom app.cli.main import command\n"
+        "command.main(['check', '--policy', 'shipped', '-'], standalone_mode=False)\n"
+        f"print([name for name in {heavy} if name in sys.modules])"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", code], capture_output=True, text=True, env=environment, input="", check=True
+    )
+    assert done.stdout.splitlines()[-1] == "[]"
