@@ -108,8 +108,9 @@ def _inherit_kind(holder: dict[str, Any], item: dict[str, Any]) -> None:
     """Give an item of a typed List (``PodList``) the kind that the API server leaves out there, as kubectl does."""
     kind = holder["kind"].removesuffix("List")
     if kind and not item.get("kind") and not item.get("apiVersion"):
-        item["apiVersion"] = holder.get("apiVersion")
         item["kind"] = kind
+        if holder.get("apiVersion"):
+            item["apiVersion"] = holder["apiVersion"]
 
 
 def not_an_object(source: Source, path: Path, value: object) -> DocumentError:

@@ -26,6 +26,7 @@ MAX_DEPTH: Final = 200
 # Whatever may be an anchor. What stands before one is a space, a line break (YAML has three that aren't ASCII) or a
 # flow indicator.
 _ANCHOR: Final = re.compile(rb"(?:\A|[\s\[{,:\x85\xa8\xa9])&[\w-]")
+_ALIAS: Final = re.compile(r"\*([\w-]+)", re.ASCII)
 _BYTE_ORDER_MARK: Final = re.compile(rb"(?:\A|[\r\n]|\xc2\x85|\xe2\x80[\xa8\xa9])(\xef\xbb\xbf)")
 # The composer in C recurses, and only libyaml 0.2.6 (PyYAML 6.0.4) stops before the stack ends.
 _LIBYAML_LIMITS_NESTING: Final = get_version() >= (0, 2, 6)
@@ -119,7 +120,7 @@ class _EventComposer:
     def _target(self, anchor: str, index: int) -> Node:
         target = self._anchors.get(anchor)
         if target is None:
-            raise TextError(f"no anchor &{anchor} stands before its alias *{anchor}", index)
+            raise TextError(_no_anchor(anchor), index)
         if target.end_mark is None:
             raise TextError(f"the alias *{anchor} stands inside the value that it stands for", index)
         return target
@@ -127,6 +128,10 @@ class _EventComposer:
 
 def _code(character: str | int) -> int:
     return character if isinstance(character, int) else ord(character)
+
+
+def _no_anchor(name: str) -> str:
+    return f"no anchor &{name} stands before its alias *{name}"
 
 
 def too_deep() -> str:
@@ -150,10 +155,10 @@ def _fail(error: YAMLError, data: bytes) -> Never:
         raise TextError("kubectl reads no YAML directives (lines that start with '%')", index)
     if "another document" in problem or "document start" in problem:
         raise TextError("the document ends before this; a second one must be set off by a line '---'", index)
-    if "undefined alias" in problem:
-        raise TextError("no anchor stands before this alias", index)
-    at_tab = data.decode("utf-8", "replace")[index : index + 1] == "\t"
-    if at_tab and ("start any token" in problem or "violates indentation" in problem):
+    rest = data.decode("utf-8", "replace")[index:]
+    if "undefined alias" in problem and (alias := _ALIAS.match(rest)):
+        raise TextError(_no_anchor(alias[1]), index)
+    if rest.startswith("\t") and ("start any token" in problem or "violates indentation" in problem):
         raise TextError("a tab can't indent; use spaces", index)
     if "nesting" in problem:
         raise TextError(too_deep(), index)

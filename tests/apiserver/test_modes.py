@@ -20,7 +20,7 @@ INJECTED = {"runtimeClassName", "overhead"}
 
 
 def changed(pod: dict[str, Any]) -> bool:
-    return INJECTED | {"nodeSelector"} <= pod["spec"].keys()
+    return bool(INJECTED | {"nodeSelector"} <= pod["spec"].keys())
 
 
 def unchanged(pod: dict[str, Any]) -> bool:

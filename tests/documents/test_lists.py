@@ -58,6 +58,7 @@ LISTS: list[tuple[str, list[Any]]] = [
     ("kind: PodList\napiVersion: v1\nitems:\n- kind: X\n- apiVersion: y/v1\n", [
         (1, 0, 4, {"kind": "X"}), (1, 1, 5, {"apiVersion": "y/v1"})]),
     ("kind: List\nitems:\n- a: 1\n", [(1, 0, 3, {"a": 1})]),
+    ("kind: PodList\nitems:\n- a: 1\n", [(1, 0, 3, {"a": 1, "kind": "Pod"})]),
     ("kind: List\nitems:\n", []),
     ("kind: List\nitems: []\n---\na: 1\n", [(2, None, 4, {"a": 1})]),
     ('{"kind": "List", "items": null}', []),
@@ -94,7 +95,7 @@ LISTS: list[tuple[str, list[Any]]] = [
     ("kind: List\nitems:\n- a: 1\n- b: [\nx: 1\n", [
         (1, 0, 3, {"a": 1}),
         "f:6:1: while parsing a flow sequence: did not find expected ',' or ']' (it starts on line 4)"]),
-    ("kind: List\nitems:\n- a: 1\n- b: *x\n", [(1, 0, 3, {"a": 1}), "f:4:6: no anchor stands before this alias"]),
+    ("kind: List\nitems:\n- a: 1\n- b: *x\n", [(1, 0, 3, {"a": 1}), "f:4:6: no anchor &x stands before its alias *x"]),
 ]  # fmt: skip
 
 

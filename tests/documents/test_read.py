@@ -91,15 +91,13 @@ ERRORS: list[tuple[bytes, list[Any]]] = [
     (b"{}\n...\nb: &x 2\n", [f"f:3:1: {SEPARATE}"]),
     (b"--- {a: 1}\n", ["f:1:5: only a comment may follow '---' on its line"]),
     (b"%YAML 1.1\n", ["f:2:1: kubectl reads no YAML directives (lines that start with '%')"]),
-    (b"a: *x\n", ["f:1:4: no anchor stands before this alias"]),
+    (b"a: *x\n", ["f:1:4: no anchor &x stands before its alias *x"]),
     (b"a: &y 1\nb: *x\n", ["f:2:4: no anchor &x stands before its alias *x"]),
     (b"a: &x\n  b: [*x]\n", ["f:2:7: the alias *x stands inside the value that it stands for"]),
     (bomb(), ["f:1:4: aliases add more than 100000 values"]),
     (b"a: " + b"[" * 200 + b"]" * 200, [f"f:1:203: {DEEP}"]),
     (b"a: &x " + b"[" * 200 + b"]" * 200, [f"f:1:206: {DEEP}"]),
-    (b"a: " + b"[" * 100_000, [f"f:1:1003: {DEEP}"]),
     (b"a: " + b"- " * 100_000, ["f:1:4: block sequence entries are not allowed in this context"]),
-    (b"- " * 100_000, [f"f:1:1999: {DEEP}"]),
     (b'{"a": ' + b"[" * 200 + b"]" * 200 + b"}", [f"f:1:1: {DEEP}"]),
     (b'{"a": ' + b"[" * 100_000 + b"]" * 100_000 + b"}", [f"f:1:1: {DEEP}"]),
     (b'{"a":\n 1e400}', ["f:2:2: the number 1e400 is too large"]),
@@ -116,6 +114,13 @@ ERRORS: list[tuple[bytes, list[Any]]] = [
 @pytest.mark.parametrize(("data", "expected"), ERRORS, ids=lambda part: repr(part)[:50])
 def test_errors(data: bytes, expected: list[Any]) -> None:
     assert shown(data) == expected
+
+
+@pytest.mark.parametrize("data", [b"a: " + b"[" * 100_000, b"- " * 100_000, b"? " * 100_000, b"{a: " * 100_000])
+def test_the_stack_is_safe(data: bytes) -> None:
+    (error,) = read(data, "f")
+    assert isinstance(error, DocumentError)
+    assert error.message == DEEP
 
 
 def test_json_files_have_json_errors() -> None:
