@@ -29,18 +29,21 @@ class Decision(NamedTuple):
     changes: list[Finding]
 
 
-def decide(policy: Policy, pod: Pod, context: Context, *, repair: bool = True) -> Decision:
+def decide(policy: Policy, pod: Pod, context: Context, *, repair: bool = True, inject: bool = True) -> Decision:
     """Judge the pod: as it would be after repairs and injections, or (``repair=False``) as it is.
 
+    ``inject=False`` is for a pod that nothing is injected into any more: an injection that contradicts it is nothing
+    to speak of.
     Raises MalformedPod for a pod that the API server could not read.
     """
     use = gpu_use(pod, policy.gpus, context)
     runtime_class = pod.runtime_class
-    draft, conflicts, injected = _inject(policy, pod, use, context, runtime_class)
+    injections = policy.injections if inject else ()
+    draft, conflicts, injected = _inject(policy, injections, pod, use, context, runtime_class)
     findings, repairs, given = _judge(policy, draft, runtime_class, repair=repair)
     if given and policy.matches_runtime_class:
         # What is matched by class depends on the class that the pod gets; and that on what is injected.
-        again = _inject(policy, pod, use, context, given)
+        again = _inject(policy, injections, pod, use, context, given)
         judged = _judge(policy, again[0], given, repair=repair)
         if judged[2] is None:
             # What comes with the class rules the class out. So it is left out, and the pod stays without one.
@@ -48,25 +51,24 @@ def decide(policy: Policy, pod: Pod, context: Context, *, repair: bool = True) -
         elif repair:
             findings, repairs, _ = judged
             _, conflicts, injected = again
-    if repairs and _repeated(policy):
+    if repairs and policy.repeats_repairs:
         # What one entry of a rule repairs, another entry of it must be judged by, as the validating call will.
         rest = decide(policy, _mended(pod, repairs), context)
         return Decision(use, rest.findings, repairs + rest.changes)
     return Decision(use, conflicts + findings, repairs + injected)
 
 
-def _repeated(policy: Policy) -> bool:
-    """True if a rule that repairs stands in the policy more than once."""
-    names = [bound.rule.id for bound in policy.rules if bound.rule.repairs]
-    return len(names) != len(set(names))
-
-
 def _mended(pod: Pod, repairs: list[Finding]) -> Pod:
     """The pod after its repairs."""
     operations = [operation for change in repairs for operation in change.operations]
     spec = added(pod.spec, pod.spec_pointer, operations)
-    pointers = {"metadata_pointer": pod.metadata_pointer, "spec_pointer": pod.spec_pointer}
-    return Pod(pod.metadata, spec, daemonset=pod.daemonset, **pointers)
+    return Pod(
+        pod.metadata,
+        spec,
+        metadata_pointer=pod.metadata_pointer,
+        spec_pointer=pod.spec_pointer,
+        daemonset=pod.daemonset,
+    )
 
 
 def _judge(
@@ -98,14 +100,19 @@ def _judge(
 
 
 def _inject(
-    policy: Policy, pod: Pod, use: GpuUse, context: Context, runtime_class: str
+    policy: Policy,
+    injections: tuple[BoundInjection, ...],
+    pod: Pod,
+    use: GpuUse,
+    context: Context,
+    runtime_class: str,
 ) -> tuple[Draft, list[Finding], list[Finding]]:
     """The draft of the pod with all injections, the conflicts, and the changes."""
     draft = Draft(pod, use, policy.gpus, context)
     conflicts: list[Finding] = []
     changes: list[Finding] = []
     if use.gpu:
-        for bound in policy.injections:
+        for bound in injections:
             if bound.match.everything or bound.match.selects(pod, use, context, runtime_class):
                 for found in _injected(bound, draft):
                     (changes if found.outcome == "inject" else conflicts).append(found)

@@ -42,7 +42,7 @@ def _apply(held: list[PolicyException], finding: Finding, today: date) -> Iterat
     )
     if exception.expires - today <= NOTICE:
         yield finding._replace(
-            outcome="warn",
+            outcome="audit" if finding.outcome == "audit" else "warn",
             final=False,
             message=f"{named} lets this through only until {exception.expires}: {finding.message}",
         )

@@ -1,14 +1,16 @@
 """The whole answer of a namespace's mode to a pod, for commands that look at pods outside a request."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from app.admission.exceptions import excepted
-from app.admission.webhook import APPLIES
+from app.admission.placing import notes, placed
+from app.admission.webhook import APPLIES, worse
 from app.engine import decide
 from app.model.context import Context
 from app.model.finding import Finding
+from app.model.gpu import gpu_use
 from app.model.patch import Operation
-from app.model.pod import Pod
+from app.model.pod import MalformedPod, Pod
 from app.policy.compiled import Exemption, Mode, Policy
 
 
@@ -31,21 +33,41 @@ def judge(policy: Policy, pod: Pod, context: Context, mode: Mode, *, as_written:
     """Both calls of the webhook in one: repairs and injections count as done, what is left is judged.
 
     With ``as_written`` nothing is assumed to be done: what a repair would mend is a violation, and what would be
-    injected is a note.
+    injected is a note. Raises MalformedPod.
     """
+    try:
+        return _judge(policy, pod, context, mode, as_written=as_written)
+    except MalformedPod as error:
+        raise error if pod.places is None else pod.places.malformed(error) from None
+
+
+def _judge(policy: Policy, pod: Pod, context: Context, mode: Mode, *, as_written: bool) -> Verdict:
     namespace = context.namespace or ""
     exempt = policy.exempt.reason(namespace, pod)
     if exempt or pod.mirror or mode == "disabled":
         return Verdict(mode, True, False, exempt, [], [])
     decision = decide(policy, pod, context, repair=not as_written)
     findings = excepted(policy, decision.findings, pod, decision.use, context)
+    changes, gpu = decision.changes, decision.use.gpu
+    if pod.places is not None:
+        repaired = decide(policy, pod, context) if as_written else decision
+        findings, changes = placed(pod.places, findings, changes, repaired.changes, gpu=gpu)
+        findings += notes(pod.places, policy)
     allowed = mode != "enforce" or all(finding.outcome != "deny" for finding in findings)
     if as_written:
-        missing = [_missing(change) for change in decision.changes]
-        return Verdict(mode, allowed, decision.use.gpu, None, findings + missing, [])
-    applied = decision.changes if mode in APPLIES else ()
-    patch = [operation for change in applied for operation in change.operations]
-    return Verdict(mode, allowed, decision.use.gpu, None, findings + decision.changes, patch)
+        return Verdict(mode, allowed, gpu, None, findings + [_missing(change) for change in changes], [])
+    patch = [operation for change in changes for operation in change.operations] if mode in APPLIES else []
+    return Verdict(mode, allowed, gpu, None, findings + changes, patch)
+
+
+def judge_update(policy: Policy, pod: Pod, old_object: dict[str, Any] | None, context: Context, mode: Mode) -> Verdict:
+    """The answer to an UPDATE of a pod: nothing is changed, and only what the update makes worse counts."""
+    exempt = policy.exempt.reason(context.namespace or "", pod)
+    if exempt or pod.mirror or mode == "disabled" or pod.metadata.get("deletionTimestamp"):
+        return Verdict(mode, True, False, exempt, [], [])
+    findings = worse(policy, pod, old_object, context)
+    allowed = mode != "enforce" or all(finding.outcome != "deny" for finding in findings)
+    return Verdict(mode, allowed, gpu_use(pod, policy.gpus, context).gpu, None, findings, [])
 
 
 def _missing(change: Finding) -> Finding:

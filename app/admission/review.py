@@ -140,7 +140,7 @@ def warnings(findings: Iterable[Finding], would_change: Iterable[Finding] = ()) 
 
 
 def _line(text: str) -> str:
-    return printable(text)[:_TEXT_LENGTH]
+    return printable(text[:_TEXT_LENGTH])
 
 
 def printable(text: str) -> str:

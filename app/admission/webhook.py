@@ -1,5 +1,6 @@
 """The answers of the webhook: one AdmissionReview of a pod, in one phase, in one mode."""
 
+import re
 from typing import Any, Final, Literal, NamedTuple
 
 from app.admission.exceptions import excepted
@@ -25,6 +26,7 @@ class Answer(NamedTuple):
 
 
 _NOTHING: Final[list[Finding]] = []
+_CONTAINER: Final = re.compile(r"^.*/(?:c|initC|ephemeralC)ontainers/\d+")
 APPLIES: Final = ("assist", "enforce")
 """The modes that apply repairs and injections."""
 
@@ -53,7 +55,7 @@ def review(policy: Policy, phase: Phase, mode: Mode, request: Request, context: 
             return Answer(answer(request.uid, annotations=annotations), "exempt", mode, _NOTHING)
         if request.operation == "UPDATE":
             # A pod is never patched after its creation, so the mutating phase has nothing to say.
-            findings = _worse(policy, pod, request, context) if phase == "validate" else _NOTHING
+            findings = worse(policy, pod, request.old_object, context) if phase == "validate" else _NOTHING
             return _validated(request.uid, mode, findings)
         if phase == "mutate":
             return _mutate(policy, mode, request.uid, pod, context)
@@ -80,21 +82,29 @@ def _spoken(policy: Policy, decision: Decision, pod: Pod, context: Context) -> l
     return [finding for finding in findings if not finding.early]
 
 
-def _worse(policy: Policy, pod: Pod, request: Request, context: Context) -> list[Finding]:
+def worse(policy: Policy, pod: Pod, old_object: dict[str, Any] | None, context: Context) -> list[Finding]:
     """The findings that the old object did not have. Without an old object, all."""
-    now = _spoken(policy, decide(policy, pod, context, repair=False), pod, context)
-    violations = [finding for finding in now if finding.outcome != "note"]
-    if not violations or request.old_object is None:
+    now = _unpatched(policy, pod, context)
+    if old_object is None:
         return now
-    old = Pod.of(request.old_object)
-    before = _spoken(policy, decide(policy, old, context, repair=False), old, context)
-    known = {_identity(finding) for finding in before}
+    violations = [finding for finding in now if finding.outcome != "note"]
+    if not violations:
+        return violations
+    old = Pod.of(old_object)
+    known = {_identity(finding) for finding in _unpatched(policy, old, context)}
     return [finding for finding in violations if _identity(finding) not in known]
 
 
+def _unpatched(policy: Policy, pod: Pod, context: Context) -> list[Finding]:
+    """What is found in a pod that nothing is injected into any more."""
+    return _spoken(policy, decide(policy, pod, context, repair=False, inject=False), pod, context)
+
+
 def _identity(finding: Finding) -> tuple[Any, ...]:
-    # Without the pointer: appending to a list must not make what was there before look new.
-    return finding.policy, finding.rule, finding.outcome, finding.container_kind, finding.container, finding.message
+    # Without the index of the container, and for the rest of the pod by what is said: appending to a list must not
+    # make what was there before look new.
+    place = finding.message if finding.container is None else _CONTAINER.sub("", finding.pointer)
+    return finding.policy, finding.rule, finding.outcome, finding.container_kind, finding.container, place
 
 
 def _mutate(policy: Policy, mode: Mode, uid: str, pod: Pod, context: Context) -> Answer:

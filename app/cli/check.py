@@ -1,62 +1,51 @@
 """`gpugate check`: the verdict that a cluster would give on manifests."""
 
-import os
 import sys
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from time import monotonic
-from typing import Any, Final, NamedTuple, get_args
+from typing import Final, get_args
 
 import click
 
 from app.admission.review import printable
 from app.cli.options import load_policy, policy_option
+from app.cli.outputs import Output, OutputType, check_outputs, open_report, wants_color
 from app.model.context import UNKNOWN_CLUSTER, ClusterFacts
-from app.policy.compiled import Mode, Policy
-from app.report.formats import FORMATS, Report, new_report
+from app.policy.compiled import Mode
+from app.report.baseline import Baseline, InvalidBaseline, NewBaseline, parse_baseline
+from app.report.formats import FORMATS, Report
 from app.report.judging import Judging, facts_among, judged_objects, kinds_of
-from app.report.results import InputError, JudgedObject, Style, Summary
+from app.report.results import FailOn, InputError, JudgedObject, Style, Summary
+from app.report.source_text import SourceText
 from app.sources.facts import InvalidFacts, parse_facts
 from app.sources.manifests import Manifest, Manifests
+from app.sources.rendered import Chart
+from app.sources.repository import Repository
 
 _OWN_MODES: Final = "policy"
 _VIOLATIONS: Final = 1
 _ERRORS: Final = 2
 _PROGRESS_EVERY: Final = 1.0  # seconds
-
-
-class _Output(NamedTuple):
-    """A format, and the file that it goes to; None is standard output."""
-
-    format: str
-    file: str | None
-
-
-class _OutputType(click.ParamType[_Output]):
-    name = "FORMAT[=FILE]"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> _Output:
-        if isinstance(value, _Output):
-            return value
-        name, equals, file = str(value).partition("=")
-        if name not in FORMATS:
-            self.fail(f"there is no format {name!r}; the formats are {', '.join(FORMATS)}", param, ctx)
-        if equals and not file:
-            self.fail(f"{value!r} names no file after the =", param, ctx)
-        return _Output(name, file or None)
+_STALE_SHOWN: Final = 10
 
 
 @click.command(short_help="Judge manifests as the cluster would.")
-@click.argument("paths", metavar="PATH...", nargs=-1, required=True)
+@click.argument("paths", metavar="[PATH]...", nargs=-1)
 @policy_option
+@click.option(
+    "-k", "--kustomize", "kustomizations", multiple=True, metavar="DIR", help="Judge what kustomize or kubectl builds."
+)
+@click.option("--chart", metavar="DIR", help="Judge what helm renders of this chart.")
+@click.option("--values", multiple=True, metavar="FILE", help="Values for --chart. May be given again.")
+@click.option("--release", default="release-name", show_default=True, metavar="NAME", help="The release for --chart.")
 @click.option(
     "-o",
     "--output",
     "outputs",
-    type=_OutputType(),
+    type=OutputType(),
     multiple=True,
     help=f"Format of the result, and where it goes: {', '.join(FORMATS)}. May be given again. Default: {FORMATS[0]}.",
 )
@@ -83,6 +72,8 @@ class _OutputType(click.ParamType[_Output]):
     help="Exit 1 if a pod would be refused; also for a warning; also for a change; never.",
 )
 @click.option("--fail-if-no-pods", is_flag=True, help="Exit 1 if no pod was found.")
+@click.option("--baseline", metavar="FILE", help="Findings that are known: they are no violations.")
+@click.option("--write-baseline", metavar="FILE", help="Write what would exit 1 as known to FILE, and exit 0.")
 @click.option(
     "--cluster-facts",
     metavar="FILE",
@@ -94,18 +85,25 @@ class _OutputType(click.ParamType[_Output]):
 def command(
     paths: tuple[str, ...],
     policy_path: str | None,
-    outputs: tuple[_Output, ...],
+    kustomizations: tuple[str, ...],
+    chart: str | None,
+    values: tuple[str, ...],
+    release: str,
+    outputs: tuple[Output, ...],
     as_written: bool,
     mode: str,
     namespace: str,
-    fail_on: str,
+    fail_on: FailOn,
     fail_if_no_pods: bool,
+    baseline: str | None,
+    write_baseline: str | None,
     cluster_facts: str | None,
     quiet: bool,
     verbose: bool,
     color: str,
 ) -> int:
-    """Judge manifests as the cluster would: files, folders (.yaml .yml .json), or - for standard input.
+    """Judge manifests as the cluster would: files, folders (.yaml .yml .json), or - for standard input; with -k what
+    kustomize builds, with --chart what Helm renders.
 
     Repairs and injections count as done and are shown. Exits 0 if nothing is wrong, 1 for violations, 2 if something
     could not be read; then what could be read is judged all the same.
@@ -113,13 +111,21 @@ def command(
     \b
     Examples:
       gpugate check --policy shipped deploy/
-      helm template ./chart | gpugate check -n team-a -
-      gpugate check -o text -o json=verdict.json --fail-on warn deploy/ jobs/train.yaml
+      gpugate check -k overlays/production
+      gpugate check --chart ./chart --values production.yaml -n team-a
+      gpugate check -o text -o sarif=gpugate.sarif --baseline known.json deploy/ jobs/train.yaml
     """
+    if not (paths or kustomizations or chart):
+        raise click.UsageError("there is nothing to judge: give a PATH, -k DIR or --chart DIR")
+    if values and chart is None:
+        raise click.UsageError("--values are for --chart")
     if quiet and verbose:
         raise click.UsageError("--quiet and --verbose contradict each other")
-    outputs = outputs or (_Output(FORMATS[0], None),)
-    _check_outputs(outputs)
+    if write_baseline and fail_on == "none":
+        raise click.UsageError("--fail-on none leaves nothing for --write-baseline")
+    outputs = outputs or (Output(FORMATS[0], None),)
+    check_outputs(outputs)
+    charts = [Chart(chart, values, release, namespace)] if chart else []
     judging = Judging(
         policy=load_policy(policy_path),
         facts=_read_facts(cluster_facts),
@@ -128,37 +134,58 @@ def command(
         namespace=namespace,
         as_written=as_written,
     )
-    style = Style(_wants_color(color), quiet, verbose)
+    repository = Repository(".")
+    style = Style(wants_color(color), quiet, verbose, fail_on, repository.path)
+    known = _read_baseline(baseline, style) if baseline else None
+    made = NewBaseline(fail_on, repository.path) if write_baseline else None
     with ExitStack() as files:
-        reports = [files.enter_context(_open(output, judging.policy, style)) for output in outputs]
-        run = _Run(reports, progress=not quiet and sys.stderr.isatty() and not sys.stdout.isatty())
-        summary = run.judge(Manifests(paths), judging)
+        reports = [files.enter_context(open_report(output, judging.policy, style)) for output in outputs]
+        progress = not quiet and sys.stderr.isatty() and not sys.stdout.isatty()
+        run = _Run(reports, fail_on, known, made, progress)
+        summary = run.judge(Manifests(paths, kustomizations, charts), judging)
+    if known:
+        _report_stale(known, repository)
     if summary.errors:
         return _ERRORS
     if fail_if_no_pods and not summary.pods:
         click.echo("Error: no pod was found, and --fail-if-no-pods was given", err=True)
         return _VIOLATIONS
-    return _VIOLATIONS if _failed(summary, fail_on) else 0
+    if write_baseline and made:
+        _write_baseline(write_baseline, made)
+        return 0
+    return _VIOLATIONS if run.failed else 0
 
 
 class _Run:
     """One run over the input: every object to every report, errors to standard error too."""
 
-    def __init__(self, reports: list[Report], *, progress: bool) -> None:
+    def __init__(
+        self,
+        reports: list[Report],
+        fail_on: FailOn,
+        known: Baseline | None,
+        made: NewBaseline | None,
+        progress: bool,
+    ) -> None:
+        self.failed = False
         self._reports = reports
+        self._fail_on = fail_on
+        self._known = known
+        self._made = made
         self._summary = Summary()
         self._next_progress = monotonic() + _PROGRESS_EVERY if progress else None
 
     def judge(self, manifests: Manifests, judging: Judging) -> Summary:
         """Judge everything and report it, one object at a time."""
-        known = ((each.name, each.content) for each in manifests if isinstance(each, Manifest))
-        judging = replace(judging, facts=facts_among(known, judging))
+        contents = ((each.name, each.content) for each in manifests if isinstance(each, Manifest))
+        judging = replace(judging, facts=facts_among(contents, judging))
         kinds = kinds_of(judging.policy)
         for each in manifests:
             if isinstance(each, Manifest):
                 self._summary.files += 1
-                for judged in judged_objects(each.name, each.content, judging, kinds):
-                    self._take(judged)
+                source = SourceText(each.name, each.content, rendered=each.rendered, file=each.file, chart=each.chart)
+                for found in judged_objects(source, each.content, judging, kinds):
+                    self._take(found)
             else:
                 self._take(InputError(each.name, 1, 1, each.reason))
         for report in self._reports:
@@ -172,36 +199,17 @@ class _Run:
             for report in self._reports:
                 report.error(found)
             return
+        if self._made is not None:
+            self._made.add(found)
+        if self._known is not None:
+            found = self._known.mark(found)
         self._summary.count(found)
+        self.failed = self.failed or any(pod.fails(self._fail_on) for pod in found.pods)
         for report in self._reports:
             report.object(found)
         if self._next_progress is not None and monotonic() >= self._next_progress:
             self._next_progress += _PROGRESS_EVERY
             click.echo(f"{self._summary.objects} objects in {self._summary.files} files ...", err=True)
-
-
-def _check_outputs(outputs: tuple[_Output, ...]) -> None:
-    files = [output.file for output in outputs]
-    for file in files:
-        if files.count(file) > 1:
-            where = "standard output; add =FILE to all but one" if file is None else file
-            raise click.UsageError(f"two results would go to {where}")
-
-
-@contextmanager
-def _open(output: _Output, policy: Policy, style: Style) -> Iterator[Report]:
-    """The report of an output, written as UTF-8 whatever the locale says."""
-    try:
-        if output.file is None:
-            stream = sys.stdout.buffer
-            yield new_report(output.format, lambda text: stream.write(text.encode("utf-8", "replace")), policy, style)
-            stream.flush()
-        else:
-            with Path(output.file).open("w", encoding="utf-8", errors="replace", newline="\n") as file:
-                yield new_report(output.format, file.write, policy, style)
-    except OSError as error:
-        where = output.file or "standard output"
-        raise click.ClickException(f"{where} cannot be written: {error.strerror or error}") from error
 
 
 def _read_facts(path: str | None) -> ClusterFacts:
@@ -215,14 +223,28 @@ def _read_facts(path: str | None) -> ClusterFacts:
         raise click.ClickException(f"{path} holds no cluster facts: {error}") from error
 
 
-def _wants_color(choice: str) -> bool:
-    """By default only a terminal gets colours, and only without NO_COLOR (https://no-color.org)."""
-    if choice != "auto":
-        return choice == "always"
-    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+def _read_baseline(path: str, style: Style) -> Baseline:
+    try:
+        return Baseline(parse_baseline(Path(path).read_bytes()), style.path)
+    except OSError as error:
+        raise click.ClickException(f"{path} cannot be read: {error.strerror or error}") from error
+    except InvalidBaseline as error:
+        raise click.ClickException(f"{path} is no baseline: {error}") from error
 
 
-def _failed(summary: Summary, fail_on: str) -> bool:
-    worse = {"none": 0, "deny": summary.refused, "warn": summary.refused + summary.warned}
-    worse["change"] = worse["warn"] + summary.changed
-    return worse[fail_on] > 0
+def _report_stale(known: Baseline, repository: Repository) -> None:
+    """Say which entries of the baseline are mended: they would hide the same mistake when it is made again."""
+    stale = known.stale(repository.exists)
+    for entry in stale[:_STALE_SHOWN]:
+        click.echo(f"Note: the baseline knows what is there no more: {printable(str(entry))}", err=True)
+    if stale:
+        more = f"and {len(stale) - _STALE_SHOWN} more; " if len(stale) > _STALE_SHOWN else ""
+        click.echo(f"Note: {more}--write-baseline leaves out what is mended", err=True)
+
+
+def _write_baseline(path: str, made: NewBaseline) -> None:
+    try:
+        Path(path).write_text(made.dump(), encoding="utf-8", newline="\n")
+    except OSError as error:
+        raise click.ClickException(f"{path} cannot be written: {error.strerror or error}") from error
+    click.echo(f"Note: {path} holds {len(made)} findings that are known from now on", err=True)

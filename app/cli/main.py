@@ -3,8 +3,9 @@
 import os
 import signal
 import sys
+from collections.abc import Callable, Mapping
 from importlib import import_module
-from typing import Final, NoReturn
+from typing import Any, Final, NoReturn
 
 import click
 
@@ -12,28 +13,42 @@ from app import __version__
 
 COMMANDS: Final = {
     "check": "judge manifests as the cluster would",
+    "completion": "print the completion script of a shell, or of kubectl",
+    "except": "write an exception that lets a violation through for a while",
+    "explain": "explain a rule, an injection, or the verdict on a file",
     "manifests": "print the webhook configurations for a policy",
-    "schema": "print the JSON Schema of the policy file",
+    "schema": "print the JSON Schema of the policy file, or of its tests",
     "serve": "run the webhook server",
+    "test": "run the tests of a policy",
 }
 """Every command with its one-line help. Each is in a module of its name, imported only when it is run."""
+
+_MODULES: Final = {"except": "exception"}  # what Python keeps for itself
 
 EXIT_ERROR: Final = 2
 """Wrong usage, unreadable input or policy, or a failure of the tool: never mistaken for a verdict (1)."""
 
 
 class LazyGroup(click.Group):
-    """A group whose help needs none of its commands' modules."""
+    """A group whose help needs none of its commands' modules.
+
+    ``summaries`` are its commands with their one-line help, ``modules`` says where the ``command`` of each is.
+    """
+
+    def __init__(self, summaries: Mapping[str, str], modules: Callable[[str], str], **attributes: Any) -> None:
+        super().__init__(**attributes)
+        self._summaries = summaries
+        self._modules = modules
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The commands by name."""
-        return sorted(COMMANDS)
+        return sorted(self._summaries)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The command, imported now."""
-        if cmd_name not in COMMANDS:
+        if cmd_name not in self._summaries:
             return None
-        command = import_module(f"app.cli.{cmd_name}").command
+        command = import_module(self._modules(cmd_name)).command
         assert isinstance(command, click.Command)
         return command
 
@@ -41,10 +56,10 @@ class LazyGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """As click does, with the nearest name for one that does not exist."""
-        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+        if args and args[0] not in self._summaries and not args[0].startswith("-"):
             from difflib import get_close_matches
 
-            close = get_close_matches(args[0], COMMANDS, n=1)
+            close = get_close_matches(args[0], self._summaries, n=1)
             hint = f' Did you mean "{close[0]}"?' if close else ""
             raise click.UsageError(f'There is no command "{args[0]}".{hint}', ctx)
         return super().resolve_command(ctx, args)
@@ -52,10 +67,15 @@ class LazyGroup(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The list of commands, without importing them."""
         with formatter.section("Commands"):
-            formatter.write_dl(sorted(COMMANDS.items()))
+            formatter.write_dl(sorted(self._summaries.items()))
 
 
-@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(
+    cls=LazyGroup,
+    summaries=COMMANDS,
+    modules=lambda name: f"app.cli.{_MODULES.get(name, name)}",
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
 @click.version_option(__version__, prog_name="gpugate")
 def command() -> None:
     """Keep the GPU pods of Kubernetes clusters right, from one policy file.
@@ -63,6 +83,7 @@ def command() -> None:
     \b
     Examples:
       gpugate check --policy shipped deploy/      what the cluster would say of these manifests
+      gpugate test --coverage policies/           whether the policy says what its tests want
       gpugate serve --policy shipped --dev        the webhook on 127.0.0.1, with certificates of its own
       gpugate manifests --policy shipped --url https://127.0.0.1:9443 --ca-file certs/ca.crt
     """

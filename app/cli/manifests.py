@@ -31,7 +31,8 @@ _DNS_LABEL: Final = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
     default="tight",
     show_default=True,
     help="tight: what this policy judges. broad: what any policy made of the built-in presets can judge, for where the "
-    "policy changes without the configurations; its modes and exempt namespaces are still this policy's.",
+    "policy changes without the configurations; modes and exempt namespaces are still this policy's, and in enforce "
+    "only GPU pods are refused while the server is down.",
 )
 def command(
     policy_path: str | None,

@@ -92,10 +92,11 @@ def command(
 
 
 def _policies(path: str | None) -> "PolicyStore":
+    from app.manifests.scope import scope_digests
     from app.server.store import PolicyStore
 
     try:
-        return PolicyStore(find_policy(path))
+        return PolicyStore(find_policy(path), scope_digests)
     except PolicyError as error:
         raise click.ClickException("the policy cannot be used:\n" + "\n".join(map(str, error.problems))) from error
 

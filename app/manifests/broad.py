@@ -1,14 +1,17 @@
 """What any policy made of the built-in presets can mean, whatever its rules."""
 
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import Any
 
 from app.model.gpu import GpuSet, Vendor
 from app.policy.presets import NAMES, preset
 from app.rules import gpu_nodes_reserved, no_gpu_bypass
 from app.rules.rule import Rule
 
-EVERY_VENDOR: Final[tuple[Vendor, ...]] = tuple(preset(name) for name in NAMES)
+
+def every_vendor() -> tuple[Vendor, ...]:
+    """All presets."""
+    return tuple(preset(name) for name in NAMES)
 
 
 def broadest(rule: Rule, gpus: GpuSet, given: Iterable[Any]) -> Any:

@@ -13,7 +13,7 @@ none, before any webhook and after each patch, so that requests tell all.
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from app.manifests.broad import EVERY_VENDOR, broadest
+from app.manifests.broad import broadest, every_vendor
 from app.model import cel
 from app.model.gpu import DEVICE_CLASS_PREFIX, GpuSet, Names
 from app.model.pod import MIRROR_ANNOTATION
@@ -63,7 +63,7 @@ def broad(policy: Policy) -> Conditions:
 
     No rule is known to refuse, and nobody is known to be exempt: the server knows.
     """
-    gpus = GpuSet((*EVERY_VENDOR, *policy.gpus.vendors))
+    gpus = GpuSet((*every_vendor(), *policy.gpus.vendors))
     noticed: list[str] = []
     for rule in RULES.values():
         if rule.pods != "gpu":

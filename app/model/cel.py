@@ -18,8 +18,8 @@ _LOOKUPS: Final = 3
 
 
 def text(value: str) -> str:
-    """A string literal. JSON's escapes are CEL's too."""
-    return json.dumps(value)
+    """A string literal. JSON's escapes are CEL's too, but for characters in two halves, which are left as they are."""
+    return json.dumps(value, ensure_ascii=False)
 
 
 def texts(values: Iterable[str]) -> str:

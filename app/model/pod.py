@@ -5,10 +5,13 @@ a text where a map belongs, so a file with one must be refused too, and must not
 """
 
 from collections.abc import Iterator
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from app.model.patch import escape, unescape
 from app.model.words import quoted
+
+if TYPE_CHECKING:
+    from app.model.places import Places
 
 ContainerKind = Literal["container", "initContainer", "ephemeralContainer"]
 
@@ -31,11 +34,13 @@ MIRROR_ANNOTATION: Final = "kubernetes.io/config.mirror"
 class MalformedPod(ValueError):
     """A field of the pod has a type that the API server refuses.
 
-    ``pointer`` is the JSON Pointer of the field, ``wanted`` and ``found`` say the types in words.
+    ``pointer`` is the JSON Pointer of the field, ``value`` what is there, ``wanted`` and ``found`` say the types in
+    words.
     """
 
     def __init__(self, pointer: str, value: object, wanted: str) -> None:
         self.pointer = pointer
+        self.value = value
         self.wanted = wanted
         self.found = _FOUND.get(type(value), "null" if value is None else type(value).__name__)
         super().__init__(f"{unescape(pointer[1:].replace('/', '.')) or 'the pod'} must be {wanted}, found {self.found}")
@@ -166,11 +171,12 @@ class Pod:
 
     ``metadata_pointer`` and ``spec_pointer`` are JSON Pointers into the object that holds it: ``/metadata`` and
     ``/spec`` in a Pod, ``/spec/template/metadata`` and ``/spec/template/spec`` in a Deployment. ``daemonset``
-    tells that a DaemonSet makes this pod. Raises MalformedPod.
+    tells that a DaemonSet makes this pod; ``places`` where its parts really stand, if the object holds no plain pod
+    spec. Raises MalformedPod.
     """
 
     __slots__ = ("annotations", "containers", "daemonset", "labels", "metadata", "metadata_pointer", "node_name",
-                 "runtime_class", "scheduler", "spec", "spec_pointer")  # fmt: skip
+                 "places", "runtime_class", "scheduler", "spec", "spec_pointer")  # fmt: skip
 
     def __init__(
         self,
@@ -180,6 +186,7 @@ class Pod:
         metadata_pointer: str = "/metadata",
         spec_pointer: str = "/spec",
         daemonset: bool | None = None,
+        places: "Places | None" = None,
     ) -> None:
         if type(spec) is not dict:
             raise MalformedPod(spec_pointer, spec, "a map")
@@ -191,6 +198,7 @@ class Pod:
         self.spec: dict[str, Any] = spec
         self.metadata_pointer = metadata_pointer
         self.spec_pointer = spec_pointer
+        self.places = places
         self.labels = _texts(metadata, "labels", metadata_pointer)
         self.annotations = _texts(metadata, "annotations", metadata_pointer)
         self.runtime_class = _text(spec, "runtimeClassName", spec_pointer)

@@ -11,7 +11,7 @@ from typing import Final, Protocol
 from app.policy.compiled import Policy
 from app.report.results import InputError, JudgedObject, Style, Summary
 
-FORMATS: Final = ("text", "json")
+FORMATS: Final = ("text", "json", "yaml", "diff", "sarif", "junit", "github", "gitlab")
 """Every format, the default first."""
 
 Write = Callable[[str], object]
@@ -24,13 +24,13 @@ class Report(Protocol):
     def __init__(self, write: Write, policy: Policy, style: Style) -> None:
         """Begin a report of what ``policy`` says."""
 
-    def object(self, judged: JudgedObject) -> None:
+    def object(self, judged: JudgedObject, /) -> None:
         """Take the next object, in the order of the input; also one that holds no pod."""
 
-    def error(self, error: InputError) -> None:
+    def error(self, error: InputError, /) -> None:
         """Take something that could not be judged. Whoever runs the report also says it on standard error."""
 
-    def finish(self, summary: Summary) -> None:
+    def finish(self, summary: Summary, /) -> None:
         """Write what is left, and the end."""
 
 

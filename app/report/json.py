@@ -49,6 +49,7 @@ class Report:
             "warned": summary.warned,
             "changed": summary.changed,
             "exempt": summary.exempt,
+            "known": summary.known,
             "errors": summary.errors,
         }
         self._write(f'],\n"errors":[{errors}],\n"summary":{_dump(counts)}}}\n')
@@ -57,6 +58,7 @@ class Report:
 def _pod(judged: JudgedObject, pod: JudgedPod) -> dict[str, Any]:
     return {
         "file": judged.source.name,
+        "templateFile": judged.template_file,
         "line": judged.line,
         "document": judged.document,
         "item": judged.item,
@@ -78,7 +80,7 @@ def _pod(judged: JudgedObject, pod: JudgedPod) -> dict[str, Any]:
 
 
 def _finding(placed: Placed) -> dict[str, Any]:
-    finding, region = placed
+    finding, region, known = placed
     return {
         "policy": finding.policy,
         "rule": finding.rule,
@@ -92,6 +94,7 @@ def _finding(placed: Placed) -> dict[str, Any]:
         "endColumn": region.end_column,
         "message": finding.message,
         "help": finding.help,
+        "known": known,
     }
 
 

@@ -5,16 +5,19 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any, NamedTuple
 
-from app.admission.judge import judge
-from app.admission.review import API_VERSION, NotAReview, read_request
+from app.admission.judge import Verdict, judge, judge_update
+from app.admission.review import API_VERSION, NotAReview, Request, read_request
 from app.documents import Document, DocumentError, read
 from app.model.context import ClusterFacts, Context, RuntimeClassFact
 from app.model.pod import MalformedPod
 from app.policy.compiled import Mode, Policy
-from app.report.results import InputError, JudgedObject, JudgedPod, Placed, SourceText
+from app.report.results import InputError, JudgedObject, JudgedPod, Placed
+from app.report.source_text import SourceText
 from app.workloads import facts as stated
+from app.workloads.custom import CUSTOM_KINDS
+from app.workloads.defaulting import defaulted
 from app.workloads.kinds import CORE_KINDS, Kind, Kinds, group_kind
-from app.workloads.templates import Template, templates
+from app.workloads.templates import Template, guesses, templates
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +37,12 @@ class Judging:
 
 
 def kinds_of(policy: Policy) -> Kinds:
-    """The kinds that hold pods: the core ones, and those that the policy adds."""
+    """The kinds that hold pods: the core ones, those that the policy adds, and custom resources."""
     added = {
         (kind.resource.partition(".")[2], kind.kind): Kind(kind.paths, validated=kind.creates == "workloads")
         for kind in policy.workload_kinds
     }
-    return {**added, **CORE_KINDS}
+    return {**CUSTOM_KINDS, **added, **CORE_KINDS}
 
 
 def facts_among(inputs: Iterable[tuple[str, bytes]], judging: Judging) -> ClusterFacts:
@@ -65,15 +68,16 @@ def facts_among(inputs: Iterable[tuple[str, bytes]], judging: Judging) -> Cluste
     return replace(judging.facts, runtime_classes={**known, **classes}, claims=claims)
 
 
-def judged_objects(name: str, content: bytes, judging: Judging, kinds: Kinds) -> Iterator[JudgedObject | InputError]:
+def judged_objects(
+    source: SourceText, content: bytes, judging: Judging, kinds: Kinds
+) -> Iterator[JudgedObject | InputError]:
     """The objects of one input with their verdicts, and what could not be judged, in the order of the input.
 
     An object of which a part could not be judged comes after the errors, with the pods that could.
     """
-    source = SourceText(name, content)
-    for document in read(content, name):
+    for document in read(content, source.name):
         if isinstance(document, DocumentError):
-            yield InputError(name, document.line, document.column, document.message)
+            yield InputError(source.name, document.line, document.column, document.message)
         else:
             yield from _judged(source, document, judging, kinds)
 
@@ -82,6 +86,7 @@ def _judged(
     source: SourceText, document: Document, judging: Judging, kinds: Kinds
 ) -> Iterator[JudgedObject | InputError]:
     obj, base, namespace = document.value, "", ""
+    request = None
     if obj.get("kind") == "AdmissionReview" and obj.get("apiVersion") == API_VERSION:
         try:
             request = read_request(obj)
@@ -90,23 +95,27 @@ def _judged(
             return
         obj, base, namespace = request.object or {}, "/request/object", request.namespace
     ids, pods, malformed = _Ids(), [], []
-    if group_kind(obj) in kinds:
-        try:
+    known = group_kind(obj) in kinds
+    try:
+        if known:
+            ids = _ids(obj)
+        for template in templates(obj, kinds) if known else guesses(obj, kinds):
             ids = _ids(obj)
             namespace = namespace or ids.namespace or judging.namespace
-            for template in templates(obj, kinds):
-                try:
-                    pods.append(_pod(template, document, base, namespace, judging))
-                except MalformedPod as error:
+            try:
+                pods.append(_pod(template, document, base, namespace, judging, request))
+            except MalformedPod as error:
+                if known:  # else it only looked like a pod
                     malformed.append(error)
-        except MalformedPod as error:
-            malformed.append(error)
+    except MalformedPod as error:
+        malformed.append(error)
     for each in malformed:
         region = document.locate(base + each.pointer)
         yield InputError(source.name, region.line, region.column, str(each))
+    line = document.line if pods else 0  # to find it may cost reading the document again
     yield JudgedObject(
         source=source,
-        line=document.line if pods else 0,  # to find it may cost reading the document again
+        line=line,
         document=document.index,
         item=document.item,
         api_version=str(obj.get("apiVersion") or ""),
@@ -117,16 +126,19 @@ def _judged(
         value=obj,
         pods=tuple(pods),
         incomplete=bool(malformed),
+        template_file=source.template(line) if line else None,
     )
 
 
-def _pod(template: Template, document: Document, base: str, namespace: str, judging: Judging) -> JudgedPod:
+def _pod(
+    template: Template, document: Document, base: str, namespace: str, judging: Judging, request: Request | None
+) -> JudgedPod:
     mode = judging.mode or judging.policy.modes.of(namespace)
     context = Context(namespace, judging.today, judging.facts, template.kind.validated)
-    verdict = judge(judging.policy, template.pod(), context, mode, as_written=judging.as_written)
+    verdict = _verdict(template, context, mode, judging, request)
     return JudgedPod(
         template=template.spec_pointer,
-        guessed=False,
+        guessed=template.guessed,
         gpu=verdict.gpu,
         mode=mode,
         allowed=verdict.allowed,
@@ -134,6 +146,15 @@ def _pod(template: Template, document: Document, base: str, namespace: str, judg
         findings=tuple(Placed(finding, document.locate(base + finding.pointer)) for finding in verdict.findings),
         patch=tuple(verdict.patch),
     )
+
+
+def _verdict(template: Template, context: Context, mode: Mode, judging: Judging, request: Request | None) -> Verdict:
+    if request is not None and request.operation == "UPDATE" and request.kind == "Pod" and not request.group:
+        old = request.old_object
+        if old is not None and type(old.get("spec")) is dict:
+            old = {**old, "spec": defaulted(old["spec"])}
+        return judge_update(judging.policy, template.pod(), old, context, mode)
+    return judge(judging.policy, template.pod(), context, mode, as_written=judging.as_written)
 
 
 class _Ids(NamedTuple):

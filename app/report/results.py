@@ -1,39 +1,33 @@
 """What a run found, in memory: the one model that every format is written from, one object at a time."""
 
-from codecs import BOM_UTF16_BE, BOM_UTF16_LE
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 from app.documents import Region
-from app.model.finding import Finding
+from app.model.finding import Finding, Outcome
 from app.model.patch import Operation
 from app.policy.compiled import Exemption, Mode
+from app.report.source_text import SourceText
 
+FailOn = Literal["deny", "warn", "change", "none"]
+"""What fails a run: refusals; warnings too; changes too; nothing."""
 
-class SourceText:
-    """The text of one input, for formats that show the line of a finding."""
-
-    __slots__ = ("_content", "_lines", "name")
-
-    def __init__(self, name: str, content: bytes) -> None:
-        self.name = name
-        self._content = content
-        self._lines: list[str] | None = None
-
-    def line(self, number: int) -> str:
-        """The line with this number, from 1; "" if there is none."""
-        if self._lines is None:
-            # PowerShell writes UTF-16, with a byte order mark.
-            encoding = "utf-16" if self._content.startswith((BOM_UTF16_LE, BOM_UTF16_BE)) else "utf-8-sig"
-            self._lines = self._content.decode(encoding, "replace").split("\n")
-        return self._lines[number - 1].removesuffix("\r") if 0 < number <= len(self._lines) else ""
+FAILING: Final[dict[FailOn, frozenset[Outcome]]] = {
+    "none": frozenset(),
+    "deny": frozenset({"deny"}),
+    "warn": frozenset({"deny", "warn"}),
+    "change": frozenset({"deny", "warn", "repair", "inject"}),
+}
+"""The outcomes that can fail a run."""
 
 
 class Placed(NamedTuple):
-    """A finding, and the region of the input that it is about."""
+    """A finding, and the region of the input that it is about. What is ``known`` from the baseline fails nothing."""
 
     finding: Finding
     region: Region
+    known: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +56,14 @@ class JudgedPod:
     @property
     def warned(self) -> bool:
         """True if the pod is admitted, and there is a warning or a violation that the mode lets through."""
-        return self.allowed and any(finding.outcome in ("deny", "warn") for finding, _ in self.findings)
+        return self.allowed and any(placed.finding.outcome in ("deny", "warn") for placed in self.findings)
+
+    def fails(self, fail_on: FailOn) -> bool:
+        """True if the pod fails a run for something that is not known from the baseline."""
+        new = {placed.finding.outcome for placed in self.findings if not placed.known} & FAILING[fail_on]
+        if fail_on == "deny":
+            return bool(new) and not self.allowed
+        return not new.isdisjoint(("deny", "warn")) or (bool(new) and self.changed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +73,7 @@ class JudgedObject:
     ``document`` is the number of its document in the file, from 1; ``item`` that inside a List, from 0, else None.
     ``value`` is the object as it was read, not to be changed. ``namespace`` is the one that it was judged in; it and
     ``line`` say nothing where there is no pod.
+    ``template_file`` is the file that it was rendered from, where Helm's output says so.
     ``incomplete`` tells that a pod of it could not be judged; an error says why.
     """
 
@@ -87,6 +89,13 @@ class JudgedObject:
     value: dict[str, Any]
     pods: tuple[JudgedPod, ...]
     incomplete: bool = False
+    template_file: str | None = None
+
+    @property
+    def title(self) -> str:
+        """What people call the object: ``Deployment research/trainer``."""
+        name = self.name or (f"{self.generate_name}*" if self.generate_name else "(no name)")
+        return f"{self.kind} {self.namespace}/{name}"
 
 
 class InputError(NamedTuple):
@@ -103,7 +112,7 @@ class InputError(NamedTuple):
 
 @dataclass(slots=True)
 class Summary:
-    """How many of what; ``skipped`` counts objects that hold no pod."""
+    """How many of what; ``skipped`` counts objects that hold no pod, ``known`` findings of the baseline."""
 
     files: int = 0
     objects: int = 0
@@ -114,6 +123,7 @@ class Summary:
     warned: int = 0
     changed: int = 0
     exempt: int = 0
+    known: int = 0
     errors: int = 0
 
     def count(self, judged: JudgedObject) -> None:
@@ -127,12 +137,24 @@ class Summary:
             self.warned += pod.warned
             self.changed += pod.changed
             self.exempt += pod.exempt is not None
+            self.known += sum(placed.known for placed in pod.findings)
+
+
+def as_given(name: str) -> str:
+    """The name of an input as it was given, for reports that need no paths."""
+    return name
 
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """How a report for people is written: with colour, only what matters (``quiet``), or everything (``verbose``)."""
+    """How a report is written.
+
+    With colour, only what matters (``quiet``), or everything (``verbose``). ``fail_on`` is what fails the run;
+    ``path`` makes of the name of an input its path in the repository, which CI systems want.
+    """
 
     color: bool = False
     quiet: bool = False
     verbose: bool = False
+    fail_on: FailOn = "deny"
+    path: Callable[[str], str] = as_given

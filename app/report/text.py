@@ -1,6 +1,7 @@
 """text: what was found, for people."""
 
 from typing import Final
+from unicodedata import combining, east_asian_width
 
 import click
 
@@ -35,7 +36,7 @@ class Report:
     def object(self, judged: JudgedObject) -> None:
         """Write the object's pods."""
         for pod in judged.pods:
-            shown = [placed for placed in pod.findings if self._shows(placed.finding.outcome)]
+            shown = [placed for placed in pod.findings if self._shows(placed)]
             if shown or self._style.verbose:
                 self._write(self._heading(judged, pod))
                 for placed in shown:
@@ -50,16 +51,17 @@ class Report:
         if not self._style.quiet:
             self._write(f"{_sum(summary)}\n")
 
-    def _shows(self, outcome: str) -> bool:
+    def _shows(self, placed: Placed) -> bool:
+        outcome = placed.finding.outcome
         if self._style.quiet:
-            return outcome in ("deny", "warn", "audit")
-        return outcome != "note" or self._style.verbose
+            return outcome in ("deny", "warn", "audit") and not placed.known
+        return self._style.verbose or not (placed.known or outcome == "note")
 
     def _heading(self, judged: JudgedObject, pod: JudgedPod) -> str:
-        name = judged.name or (f"{judged.generate_name}*" if judged.generate_name else "(no name)")
         several = f" {pod.template}" if len(judged.pods) > 1 else ""
-        who = printable(f"{judged.kind} {judged.namespace}/{name}{several}")
-        return f"{self._paint(who, bold=True)} in {printable(judged.source.name)}: {self._verdict(pod)}\n"
+        who = self._paint(printable(judged.title + several), bold=True)
+        source = f", from {judged.template_file}" if judged.template_file else ""
+        return f"{who} in {printable(judged.source.name + source)}: {self._verdict(pod)}\n"
 
     def _verdict(self, pod: JudgedPod) -> str:
         if pod.mode == "disabled":
@@ -68,21 +70,23 @@ class Report:
             return f"exempt {_EXEMPT[pod.exempt]}"
         mode = "" if pod.mode == "enforce" else f" (mode {pod.mode})"
         if not pod.allowed:
-            return self._paint("refused", "red", bold=True) + mode
+            known = all(placed.known for placed in pod.findings if placed.finding.outcome == "deny")
+            return self._paint("refused, as is known" if known else "refused", "red", bold=True) + mode
         if pod.changed:
             return self._paint("admitted, changed", "green") + mode
         return (self._paint("admitted, with warnings", "yellow") if pod.warned else "admitted") + mode
 
     def _finding(self, judged: JudgedObject, pod: JudgedPod, placed: Placed) -> str:
-        finding, region = placed
+        finding, region, known = placed
         place = printable(f"{judged.source.name}:{region.line}:{region.column}:")
         color = _COLORS[finding.outcome]
+        outcome = f"known {finding.outcome}" if known else finding.outcome
         if finding.outcome in _CHANGES:
             sign = "+" if pod.patch else f"left alone in mode {pod.mode}:"
             said = printable(f"{finding.message} ({finding.policy}/{finding.rule})")
             return f"  {place} {self._paint(sign, color)} {said}\n"
-        line = f"  {place} {self._paint(finding.outcome, color, bold=True)} {printable(finding.text)}\n"
-        return line if finding.outcome == "note" else line + self._excerpt(judged, placed, color)
+        line = f"  {place} {self._paint(outcome, color, bold=True)} {printable(finding.text)}\n"
+        return line if known or finding.outcome == "note" else line + self._excerpt(judged, placed, color)
 
     def _excerpt(self, judged: JudgedObject, placed: Placed, color: str) -> str:
         """The line of the input with the field underlined, if it is not too long to show."""
@@ -91,14 +95,21 @@ class Report:
         if not line or len(line) > _LONGEST_LINE:
             return ""
         end = region.end_column - 1 if region.end_line == region.line else len(line)
-        width = max(1, min(end, len(line)) - region.column + 1)
+        start = region.column - 1
+        carets = self._paint("^" * max(1, _cells(line[start:end])), color)
         number = str(region.line)
         bar = self._paint("|", "bright_black")
-        carets = self._paint("^" * width, color)
-        return f"    {number} {bar} {line}\n    {' ' * len(number)} {bar} {' ' * (region.column - 1)}{carets}\n"
+        return f"    {number} {bar} {line}\n    {' ' * len(number)} {bar} {' ' * _cells(line[:start])}{carets}\n"
 
     def _paint(self, text: str, color: str | None = None, *, bold: bool = False) -> str:
         return click.style(text, fg=color, bold=bold or None) if self._style.color else text
+
+
+def _cells(text: str) -> int:
+    """How many cells of a terminal the text takes: Korean letters and emoji take two each."""
+    if text.isascii():
+        return len(text)
+    return sum(0 if combining(letter) else 1 + (east_asian_width(letter) in "WF") for letter in text)
 
 
 def _sum(summary: Summary) -> str:
@@ -119,7 +130,9 @@ def _sum(summary: Summary) -> str:
     ]
     verdict = ", ".join(counts) or "all admitted as they are"
     skipped = f"; {others}" if summary.skipped else ""
-    return f"{_number(summary.pods, 'pod')} ({summary.gpu_pods} with GPUs) in {files}: {verdict}{skipped}{failed}."
+    known = f"; {_number(summary.known, 'finding')} known from the baseline" if summary.known else ""
+    pods = f"{_number(summary.pods, 'pod')} ({summary.gpu_pods} with GPUs)"
+    return f"{pods} in {files}: {verdict}{known}{skipped}{failed}."
 
 
 def _number(count: int, noun: str) -> str:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from app.model import cel
 from app.model.finding import Result
 from app.model.gpu import GpuSet, Names
+from app.model.patch import escape
 from app.model.pod import Pod
 from app.model.words import quoted
 from app.rules.rule import Rule, Subject
@@ -62,7 +63,7 @@ def check(parameters: Parameters, subject: Subject) -> Iterator[Result]:
 def _selections(pod: Pod) -> Iterator[tuple[str, str, str]]:
     """The (label key, value, pointer) that the pod's selector and required affinity ask of a node."""
     for key, value in pod.node_selector().items():
-        yield key, value, f"{pod.spec_pointer}/nodeSelector"
+        yield key, value, f"{pod.spec_pointer}/nodeSelector/{escape(key)}"
     pointer = f"{pod.spec_pointer}/affinity/nodeAffinity"
     for term in pod.required_node_terms():
         for expression in term.get("matchExpressions") or ():

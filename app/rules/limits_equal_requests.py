@@ -26,7 +26,7 @@ def check(_parameters: NoParameters, subject: Subject) -> Iterator[Result]:
         limits, requests = container.limits, container.requests
         creates_limits = container.raw["resources"].get("limits") is None if resources else False
         for name, resource in resources.items():
-            if name in limits and (name not in requests or requests[name] == limits[name]) and _whole(limits[name]):
+            if name in limits and _whole(limits[name]) and (name not in requests or _same(requests, limits, name)):
                 continue
             limit, request = _quantity(limits, name), _quantity(requests, name)
             result = _judge(container, name, resource, limit, request, subject.context.template, creates_limits)
@@ -34,6 +34,11 @@ def check(_parameters: NoParameters, subject: Subject) -> Iterator[Result]:
                 yield result
                 # An operation that creates the map a second time would drop what the first has put there.
                 creates_limits = creates_limits and result.repair is None
+
+
+def _same(requests: dict[str, Any], limits: dict[str, Any], name: str) -> bool:
+    """True if both are written alike; ``true`` is not 1, though Python says so."""
+    return type(requests[name]) is type(limits[name]) and bool(requests[name] == limits[name])
 
 
 def _quantity(section: dict[str, Any], name: str) -> Any:

@@ -80,7 +80,7 @@ def _pod_total(subject: Subject, pattern: str) -> int:
             peak = max(peak, sidecars)
         elif container.kind == "initContainer":
             peak = max(peak, sidecars + amount)
-        else:
+        elif container.kind == "container":
             apps += amount
     return max(peak, sidecars + apps)
 

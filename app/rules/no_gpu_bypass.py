@@ -61,7 +61,8 @@ def check(parameters: Parameters, subject: Subject) -> Iterator[Result]:
             yield Result("violation", f"{pod.metadata_pointer}/annotations/{escape(key)}", said)
     if "volumes" in pod.spec:
         yield from _host_paths(subject)
-    if pod.runtime_class and pod.runtime_class in gpus.runtime_classes and not subject.use.gpu:
+    maybe = subject.use.gpu or subject.use.unknown_claim is not None
+    if pod.runtime_class and pod.runtime_class in gpus.runtime_classes and not maybe:
         name = quoted(pod.runtime_class)
         said = f"runtimeClassName {name} exposes GPUs to a pod that asks for none; remove it or ask for a GPU"
         yield Result("violation", f"{pod.spec_pointer}/runtimeClassName", said)
@@ -77,11 +78,11 @@ def _environment(container: Container, subject: Subject) -> Iterator[Result]:
         if name not in environment:
             continue
         value = entry.get("value") or ""
-        if subject.use.asks(container):
+        if subject.use.asks(container) or (container.claims and subject.use.unknown_claim is not None):
             if value != "all":
                 continue
             reason = "is all, more than the GPUs that it asks for; remove it"
-        elif "value" not in entry and entry.get("valueFrom") is not None:
+        elif not value and entry.get("valueFrom") is not None:
             reason = "comes from elsewhere and may hand it GPUs that it does not ask for; remove it or set it to void"
         elif value in environment[name]:
             continue

@@ -6,7 +6,8 @@ Only for GPUs whose preset uses a runtime class, and not for pods that get their
 The default is set unless it is known to belong to other GPUs than the pod's: nobody wants `nvidia` on a Kata pod.
 The API server refuses a pod whose class does not exist, or whose nodeSelector contradicts the class's own:
 k8s.io/kubernetes plugin/pkg/admission/runtimeclass/admission.go (v1.37.2). So the class is left out, with a
-warning, where the cluster facts say that it would be refused.
+warning, where the cluster facts say that it would be refused. An empty text is no way to name none: the plugin, which
+runs before any webhook, looks for a class of that name and fails.
 """
 
 import re
@@ -51,6 +52,10 @@ def check(parameters: Parameters, subject: Subject) -> Iterator[Result]:
     if name:
         said = f"runtimeClassName is {quoted(name)}, which is not for GPU pods here; set it to {wanted}"
         yield Result("violation", pointer, said)
+        return
+    if pod.spec.get("runtimeClassName") == "":
+        said = f"runtimeClassName is empty, which the API server refuses; set it to {wanted} or leave it out"
+        yield Result("violation", pointer, said, final=True)
         return
     default = parameters.default
     problem = _unusable(default, subject)

@@ -45,7 +45,7 @@ def metrics_app(service: Service) -> FastAPI:
         return {
             "digest": current.policy.digest,
             "loadedAt": current.loaded_at.isoformat(timespec="milliseconds"),
-            "scope": current.scope,
+            "scopes": sorted(current.scopes or ()),
             "documents": [document._asdict() for document in current.policy.documents],
             "files": [{"name": name, "content": content.decode()} for name, content in current.files],
         }

@@ -6,13 +6,12 @@ A labelled counter of prometheus_client takes a lock and several calls to add on
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, NamedTuple
 
 from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from app.admission.review import Request
-from app.admission.webhook import Answer, Phase
+from app.admission.webhook import Phase
 
 # Reviews take well under a millisecond; webhook timeouts are 1 to 3 s.
 BUCKETS: Final = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05, 0.25, 1.0)
@@ -22,6 +21,27 @@ _REVIEWS: Final = "Reviews answered. Verdicts: allowed, changed, refused, exempt
 _DURATION: Final = "Time to judge a review, from its body to its answer."
 _RESULTS: Final = "Findings of rules and injections. Dry runs are not counted."
 _CHANGES: Final = "Repairs and injections that were applied. Dry runs are not counted."
+
+
+class Decision(NamedTuple):
+    """What is recorded of an answered review; nothing of what it holds on to is large.
+
+    ``at`` is Unix time, ``seconds`` what judging took, ``results`` the (policy, rule, outcome) of each finding.
+    """
+
+    at: float
+    phase: Phase
+    operation: str
+    dry_run: bool
+    uid: str
+    user: str
+    namespace: str
+    name: str
+    mode: str
+    verdict: str
+    results: list[tuple[str, str, str]]
+    error: str | None
+    seconds: float
 
 
 class ReviewCounts(Collector):
@@ -37,19 +57,17 @@ class ReviewCounts(Collector):
         }
         self._seconds: dict[Phase, float] = {"mutate": 0.0, "validate": 0.0}
 
-    def add(self, phase: Phase, request: Request, answer: Answer, seconds: float) -> None:
+    def add(self, decision: Decision) -> None:
         """Count an answered review, and what it found, unless it was a dry run."""
-        mode = answer.mode
-        self._reviews[phase, mode, request.operation, answer.verdict, request.dry_run] += 1
+        _, phase, operation, dry_run, _, _, _, _, mode, verdict, results, _, seconds = decision
+        self._reviews[phase, mode, operation, verdict, dry_run] += 1
         self._durations[phase][bisect_left(BUCKETS, seconds)] += 1
         self._seconds[phase] += seconds
-        if answer.findings and not request.dry_run:
-            applied = answer.verdict == "changed"
-            for finding in answer.findings:
-                outcome = finding.outcome
-                self._results[finding.policy, finding.rule, mode, outcome] += 1
-                if applied and outcome in ("repair", "inject"):
-                    self._changes[finding.policy, finding.rule] += 1
+        if results and not dry_run:
+            for policy, rule, outcome in results:
+                self._results[policy, rule, mode, outcome] += 1
+                if verdict == "changed" and outcome in ("repair", "inject"):
+                    self._changes[policy, rule] += 1
 
     def collect(self) -> Iterator[Metric]:
         """The counts as metric families."""

@@ -7,26 +7,15 @@ later: done one by one between answers, it costs twice as much.
 import asyncio
 import time
 from datetime import UTC, datetime
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from app.admission.review import Request
 from app.admission.webhook import Answer, Phase
-from app.server.counts import ReviewCounts
+from app.server.counts import Decision, ReviewCounts
 from app.server.limits import MAX_TEXT, RECORD_DELAY
 from app.server.log import JsonLog
 
 _BATCH: Final = 256
-
-
-class Decision(NamedTuple):
-    """An answered review, without the objects that were judged. ``at`` is Unix time, ``seconds`` the time it took."""
-
-    at: float
-    phase: Phase
-    request: Request
-    name: str
-    answer: Answer
-    seconds: float
 
 
 class Decisions:
@@ -41,9 +30,24 @@ class Decisions:
     def add(self, phase: Phase, request: Request, answer: Answer, seconds: float) -> None:
         """Take an answered review."""
         name = request.name or _name(request.object)
-        known = request._replace(object=None, old_object=None)
         waiting = self._waiting
-        waiting.append(Decision(time.time(), phase, known, name, answer, seconds))
+        waiting.append(
+            Decision(
+                time.time(),
+                phase,
+                request.operation,
+                request.dry_run,
+                request.uid,
+                request.user,
+                request.namespace,
+                name,
+                answer.mode,
+                answer.verdict,
+                [(finding.policy, finding.rule, finding.outcome) for finding in answer.findings],
+                answer.error,
+                seconds,
+            )
+        )
         if self.loop is None or len(waiting) >= _BATCH:
             self.settle()
         elif len(waiting) == 1:
@@ -53,8 +57,8 @@ class Decisions:
         """Record what was taken so far."""
         waiting, self._waiting = self._waiting, []
         for decision in waiting:
-            self._counts.add(decision.phase, decision.request, decision.answer, decision.seconds)
-            if decision.answer.findings or decision.answer.verdict != "allowed":
+            self._counts.add(decision)
+            if decision.results or decision.verdict != "allowed":
                 self._log.write(_line(decision))
         self._log.flush()
 
@@ -70,22 +74,21 @@ def _name(obj: dict[str, Any] | None) -> str:
 
 def _line(decision: Decision) -> dict[str, Any]:
     """Who, what and why, and nothing of what the pod holds."""
-    request, answer = decision.request, decision.answer
     line = {
         "ts": datetime.fromtimestamp(decision.at, UTC),
         "event": "decision",
-        "uid": request.uid[:MAX_TEXT],
-        "user": request.user[:MAX_TEXT],
-        "namespace": request.namespace[:MAX_TEXT],
+        "uid": decision.uid[:MAX_TEXT],
+        "user": decision.user[:MAX_TEXT],
+        "namespace": decision.namespace[:MAX_TEXT],
         "object": decision.name[:MAX_TEXT],
-        "operation": request.operation,
+        "operation": decision.operation,
         "phase": decision.phase,
-        "mode": answer.mode,
-        "verdict": answer.verdict,
-        "rules": list(dict.fromkeys([finding.rule for finding in answer.findings])),
-        "dry_run": request.dry_run,
+        "mode": decision.mode,
+        "verdict": decision.verdict,
+        "rules": list(dict.fromkeys([rule for _, rule, _ in decision.results])),
+        "dry_run": decision.dry_run,
         "ms": round(decision.seconds * 1000, 3),
     }
-    if answer.error is not None:
-        line["error"] = answer.error[:MAX_TEXT]
+    if decision.error is not None:
+        line["error"] = decision.error[:MAX_TEXT]
     return line

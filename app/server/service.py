@@ -6,6 +6,7 @@ from datetime import UTC, date, datetime
 from app.model.context import UNKNOWN_CLUSTER, ClusterFacts
 from app.server.decisions import Decisions
 from app.server.facts import FactsFile
+from app.server.limits import MAX_TEXT
 from app.server.log import JsonLog
 from app.server.metrics import Metrics
 from app.server.store import PolicyStore
@@ -59,8 +60,8 @@ class Service:
 
         The latest call of an endpoint counts: a configuration that was brought in step clears the mismatch.
         """
-        scope = self.policies.current.scope
-        if scope is None or digest == scope:
+        scopes = self.policies.current.scopes
+        if scopes is None or digest in scopes:
             if self._mismatches.pop(endpoint, None) is not None:
                 self.metrics.scope_mismatch.set(1 if self._mismatches else 0)
             return
@@ -68,7 +69,9 @@ class Service:
             return
         self._mismatches[endpoint] = digest
         self.metrics.scope_mismatch.set(1)
-        self.log.event("scope_mismatch", "error", endpoint=endpoint, configured=digest, in_force=scope)
+        self.log.event(
+            "scope_mismatch", "error", endpoint=endpoint, configured=digest[:MAX_TEXT], in_force=sorted(scopes)
+        )
 
     def policy_changed(self) -> None:
         """Forget the mismatches with the policy that was in force before."""

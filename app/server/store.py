@@ -14,24 +14,27 @@ from app.sources.policies import policy_files
 
 
 class LoadedPolicy(NamedTuple):
-    """A policy, the files that it was made of (name, content), when, and the digest of its scope if that is known."""
+    """A policy, the files that it was made of (name, content), and when.
+
+    ``scopes`` are the digests of configurations that send everything to it that it judges; None: not known.
+    """
 
     policy: Policy
     files: tuple[tuple[str, bytes], ...]
     loaded_at: datetime
-    scope: str | None
+    scopes: frozenset[str] | None
 
 
 class PolicyStore:
     """Holds the policy in force as ``current``, which is replaced in one assignment: a review sees one policy.
 
-    ``scope`` gives the digest of what a policy reaches, which the paths of the webhook configurations carry.
+    ``scopes`` gives the digests of what a policy reaches, one of which the paths of its configurations carry.
     """
 
-    def __init__(self, path: str, scope: Callable[[Policy], str] | None = None) -> None:
+    def __init__(self, path: str, scopes: Callable[[Policy], frozenset[str]] | None = None) -> None:
         """Load the policy of a file, a folder, or the shipped one; raises PolicyError."""
         self.path = path
-        self._scope = scope
+        self._scopes = scopes
         self.current = self._load()
 
     async def reload(self, metrics: Metrics, log: JsonLog) -> bool:
@@ -55,4 +58,5 @@ class PolicyStore:
     def _load(self) -> LoadedPolicy:
         files = policy_files(self.path)
         policy = load(files)
-        return LoadedPolicy(policy, tuple(files), datetime.now(UTC), self._scope(policy) if self._scope else None)
+        scopes = self._scopes(policy) if self._scopes else None
+        return LoadedPolicy(policy, tuple(files), datetime.now(UTC), scopes)

@@ -8,7 +8,7 @@ import pytest
 from app.admission.exceptions import NOTICE
 from app.policy.compiled import Mode, Policy
 from tests.admission.asking import Object, ask
-from tests.engine.judging import gpu_pod
+from tests.engine.judging import classes, gpu_pod
 from tests.engine.policies import policy
 
 END = date(2027, 6, 30)
@@ -154,7 +154,9 @@ def test_the_mutating_call_refuses_nothing_that_is_let_through() -> None:
     unequal = gpu_pod(runtimeClassName="nvidia")
     unequal["spec"]["containers"][0]["resources"] = {"limits": {"nvidia.com/gpu": 2}, "requests": {"nvidia.com/gpu": 1}}
     let = excepting("{namespaces: [team]}", "limits-equal-requests")
-    assert ask(let, "mutate", "enforce", unequal, today=FAR).allowed  # the API server will refuse it in its own words
+    reply = ask(let, "mutate", "enforce", unequal, today=FAR)
+    assert reply.allowed  # the API server will refuse it in its own words
+    assert reply.annotations == {}  # the validating call would record it
     assert not ask(let, "mutate", "enforce", unequal, today=END + timedelta(days=1)).allowed
     assert not ask(let, "mutate", "enforce", unequal, today=FAR, namespace="other").allowed
 
@@ -164,3 +166,11 @@ def test_what_can_be_repaired_is_repaired_all_the_same() -> None:
     reply = ask(let, "mutate", "enforce", gpu_pod(), today=FAR)
     assert reply.applied_to(gpu_pod())["spec"]["runtimeClassName"] == "nvidia"
     assert ask(let, "validate", "enforce", gpu_pod(), today=FAR).allowed
+
+
+def test_a_class_that_is_left_out_is_said_all_the_same() -> None:
+    let = excepting("{namespaces: [team]}", "runtime-class")
+    reply = ask(let, "mutate", "warn", gpu_pod(), today=FAR, facts=classes())
+    assert "left out" in reply.annotations["findings"]
+    assert len(reply.warnings) == 1
+    assert "exception" not in reply.warnings[0]

@@ -19,5 +19,5 @@ def plane(control_plane: ControlPlane) -> ControlPlane:
 @pytest.fixture(scope="module")
 def shipped(plane: ControlPlane) -> Iterator[Installed]:
     """A server with the shipped policy, called for the namespaces of one module."""
-    with Server("shipped") as server, installed(plane, server) as made:
+    with Server("shipped", drains=False) as server, installed(plane, server) as made:
         yield made

@@ -27,7 +27,7 @@ def cluster(own_control_plane: ControlPlane) -> ControlPlane:
 
 @pytest.fixture(scope="module")
 def gate(cluster: ControlPlane) -> Iterator[Installed]:
-    with Server("shipped") as server, installed(cluster, server) as made:
+    with Server("shipped", drains=False) as server, installed(cluster, server) as made:
         yield made
 
 
@@ -112,7 +112,7 @@ def test_a_class_that_the_api_server_would_refuse_is_left_out_with_a_warning(
 ) -> None:
     facts = tmp_path / "facts.json"
     facts.write_text(json.dumps({"version": 1, "runtimeClasses": classes}))
-    with Server("shipped", cluster_facts=facts) as server, installed(cluster, server) as gate:
+    with Server("shipped", cluster_facts=facts, drains=False) as server, installed(cluster, server) as gate:
         namespace = gate.namespace("enforce")
         applied = cluster.kubectl("apply", "-n", namespace, "-f", "-", input=json.dumps(gpu_pod("left-out")))
         assert f"Warning: gpu-pods/runtime-class: {said}" in applied.stderr

@@ -16,18 +16,17 @@ from app.policy.compiled import Policy
 from tests.controlplane import ControlPlane, wait_for
 from tests.manifests.recorder import Recorder
 from tests.manifests.site import Site
-from tests.support.cluster import cpu_pod, gpu_pod
+from tests.support.cluster import cpu_pod, gpu_pod, nvidia_runtime_class
 from tests.support.pods import RUNTIME_CLASSES, pods
 
 
 @pytest.fixture(scope="module")
 def site(control_plane: ControlPlane, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    api = control_plane.client()
     for name in RUNTIME_CLASSES:
-        api.post("/apis/node.k8s.io/v1/runtimeclasses", {"metadata": {"name": name}, "handler": name}).expect(201, 409)
+        nvidia_runtime_class(control_plane, name)
     with Recorder(control_plane, tmp_path_factory.mktemp("recorder")) as recorder:
         site = Site(control_plane, recorder, uuid.uuid4().hex[:8])
-        wait_for(site.ready, message="all configurations and runtime classes known to the API server")
+        wait_for(site.ready, message="all configurations known to the API server")
         yield site
 
 
@@ -89,6 +88,23 @@ def test_what_the_api_server_is_about_to_refuse_is_sent_first(site: Site, kind: 
     assert {call.entry for call in calls} == {"mutate-enforce-gpu"}
 
 
+def test_gpus_that_a_limit_range_hands_out_count(site: Site) -> None:
+    """It sets a limit; the request comes from the limit, before any webhook."""
+    namespace = site.namespace("enforce")
+    item = {"type": "Container", "default": {"nvidia.com/gpu": "1"}}
+    limits = {"metadata": {"name": "gpus"}, "spec": {"limits": [item]}}
+    api = site.plane.client()
+    api.post(f"/api/v1/namespaces/{namespace}/limitranges", limits).expect(201)
+
+    def sent() -> bool:
+        site.recorder.calls()
+        api.post(f"/api/v1/namespaces/{namespace}/pods?dryRun=All", cpu_pod())
+        called = {call.entry for call in site.recorder.calls()}
+        return called == {"mutate-enforce-gpu", "validate-enforce-gpu"}
+
+    wait_for(sent, message="a pod that was given a GPU sent to both phases")
+
+
 def test_exempt_and_mirror_pods_are_not_sent(site: Site) -> None:
     account = {"metadata": {"name": "exporter"}}
     path = f"/api/v1/namespaces/{site.namespaces['enforce']}/serviceaccounts"
@@ -144,7 +160,7 @@ def test_updates_are_judged_where_they_can_make_a_pod_worse(site: Site) -> None:
 def test_an_image_counts_where_an_exception_names_images(site: Site, kind: str) -> None:
     path = made(site, gpu_pod(initContainers=[{"name": "setup", "image": "x"}]))
     name = "main" if kind == "containers" else "setup"
-    response, calls = site.request("PATCH", "enforce", path, {"spec": {kind: [{"name": name, "image": "y"}]}})
+    response, calls = site.patched(path, {"spec": {kind: [{"name": name, "image": "y"}]}})
     response.expect(200)
     # With the broad scope nobody knows what exceptions a policy will have.
     assert {call.configuration for call in calls} == {"strict", "broad"}

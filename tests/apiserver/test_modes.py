@@ -124,7 +124,7 @@ def test_a_pinned_namespace_ignores_its_label(plane: ControlPlane, tmp_path: Pat
     document["spec"]["modes"]["namespaces"] = {enforced: "enforce", disabled: "disabled"}
     policy = tmp_path / "policy.yaml"
     policy.write_text(yaml.safe_dump(document))
-    with Server(policy) as server, installed(plane, server, policy, run) as gate:
+    with Server(policy, drains=False) as server, installed(plane, server, policy, run) as gate:
         refused = gate.create(enforced, PRIVILEGED)
         assert refused.status == 403
         assert 'webhook "validate-enforce' in refused.body["message"]

@@ -21,7 +21,7 @@ SLACK_SECONDS = 1.5
 
 @pytest.fixture
 def gate(plane: ControlPlane) -> Iterator[Installed]:
-    with Server("shipped") as server, installed(plane, server) as made:
+    with Server("shipped", drains=False) as server, installed(plane, server) as made:
         yield made
 
 

@@ -8,16 +8,17 @@ import pytest
 
 from app.admission.judge import Verdict, judge
 from app.model.context import Context
-from app.workloads.kinds import CORE_KINDS
+from app.workloads.custom import CUSTOM_KINDS
+from app.workloads.kinds import CORE_KINDS, Kinds
 from app.workloads.templates import Template, templates
 from tests.cases.folders import TODAY, adds, cases, expected, policy, short
 from tests.contract.fixtures import context_of, objects
 
-# The cases on pods and core workloads, by number. 61 is here by the pods of a Volcano Job, 27 by bare pods; what
-# holds pods in custom resources (27, 34, 36, 38, 40, 42, 43, 45, 47, 61) comes with the kinds themselves.
-NUMBERS = [1, 2, 3, 4, 6, 7, 9, 10, 13, 14, 16, 17, 19, 20, 22, 23, 24, 26, 27, 28, 29, 30, 32, 33]
-NUMBERS += [48, 50, 52, 55, 56, 57, 59, 61]
+# The cases by number: pods, core workloads, custom resources.
+NUMBERS = [1, 2, 3, 4, 6, 7, 9, 10, 13, 14, 16, 17, 19, 20, 22, 23, 24, 26, 27, 28, 29, 30, 32, 33, 34, 36, 38, 40]
+NUMBERS += [42, 43, 45, 47, 48, 50, 52, 55, 56, 57, 59, 61]
 REVIEWS = [52]  # test_reviews.py
+KINDS: Kinds = {**CUSTOM_KINDS, **CORE_KINDS}
 
 
 class Judged(NamedTuple):
@@ -39,8 +40,12 @@ def number(case: Path) -> int:
     return int(case.name[:2])
 
 
-def name(obj: dict[str, Any]) -> str:
-    return f"{obj['kind']}/{obj['metadata']['name']}"
+def pods(obj: dict[str, Any]) -> dict[str, Template | None]:
+    """The pods of an object as expected.yaml calls them: by the object, and by their places if there are several."""
+    name, found = f"{obj['kind']}/{obj['metadata']['name']}", list(templates(obj, KINDS))
+    if len(found) < 2:
+        return {name: next(iter(found), None)}
+    return {f"{name} {template.spec_pointer}": template for template in found}
 
 
 def judged() -> list[Any]:
@@ -50,12 +55,14 @@ def judged() -> list[Any]:
             continue
         wanted, known = expected(case), objects(case / "input.yaml")
         for obj in known:
-            for template in templates(obj, CORE_KINDS):
+            for name, template in pods(obj).items():
+                if template is None:
+                    continue
                 context = context_of(obj, template, known)
                 context = Context(context.namespace, TODAY, context.facts, context.template)
-                for by in wanted[name(obj)] or ():
-                    made = Judged(obj, template, context, by, wanted[name(obj)][by])
-                    listed.append(pytest.param(made, id=f"{case.name}/{obj['metadata']['name']}/{by}"))
+                for by in wanted[name] or ():
+                    made = Judged(obj, template, context, by, wanted[name][by])
+                    listed.append(pytest.param(made, id=f"{case.name}/{name}/{by}"))
     return listed
 
 
@@ -68,7 +75,7 @@ def test_every_case_is_here() -> None:
 
 @pytest.mark.parametrize("case", [case for case in cases() if number(case) not in REVIEWS], ids=lambda case: case.name)
 def test_every_object_has_its_verdicts(case: Path) -> None:
-    found = {name(obj): bool(list(templates(obj, CORE_KINDS))) for obj in objects(case / "input.yaml")}
+    found = {name: template is not None for obj in objects(case / "input.yaml") for name, template in pods(obj).items()}
     wanted = expected(case)
     assert {key: bool(verdicts) for key, verdicts in wanted.items()} == found
     assert all("platform" in verdicts for verdicts in wanted.values() if verdicts)
@@ -98,7 +105,7 @@ def test_as_written(each: Judged) -> None:
 def test_the_changed_object_needs_no_further_change(each: Judged) -> None:
     verdict = each.verdict()
     changed = jsonpatch.apply_patch(each.obj, verdict.patch)
-    (template,) = templates(changed, CORE_KINDS)
+    (template,) = (found for found in templates(changed, KINDS) if found.spec_pointer == each.template.spec_pointer)
     again = each._replace(obj=changed, template=template).verdict()
     assert again.patch == []
     assert again.allowed is verdict.allowed

@@ -59,7 +59,7 @@ def fixtures(folder: str, *parts: str) -> list[Fixture]:
     """The fixtures of a rule or injection, in these sub-folders ("" for the folder itself)."""
     base = FOLDER / folder
     paths = [path for part in parts for path in sorted((base / part).glob("*.yaml"))]
-    goldens = {"policy.yaml", "messages.yaml", "repairs.yaml"}
+    goldens = {"policy.yaml", "messages.yaml", "pointers.yaml", "repairs.yaml"}
     return [
         Fixture(path.relative_to(base).as_posix(), path)
         for path in paths

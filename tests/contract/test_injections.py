@@ -9,6 +9,7 @@ from app.policy.schema import InjectModel
 from tests.contract.fixtures import FOLDER, Fixture, check_golden, fixtures, one_line, patched, policy_of, subject_of
 
 COMMENT = "# The exact messages of the fixtures. GPUGATE_UPDATE_GOLDENS=1 rewrites this file.\n"
+POINTERS = "# Where each of the messages points to. GPUGATE_UPDATE_GOLDENS=1 rewrites this file.\n"
 
 # What an entry of `inject` can add, by the name of its folder: nodeSelector is in node-selector.
 KINDS = [
@@ -37,7 +38,7 @@ def test_there_are_fixtures_that_change_and_that_stay(kind: str) -> None:
     assert fixtures(kind, "unchanged")
     assert policy_of(kind).injections
     assert not policy_of(kind).rules
-    known = {"policy.yaml", "messages.yaml", "unchanged", "conflict"}
+    known = {"policy.yaml", "messages.yaml", "pointers.yaml", "unchanged", "conflict"}
     listed = {path.name for found in fixtures(kind, "") for path in (found.path, found.expected)}
     assert {path.name for path in (FOLDER / kind).iterdir()} <= known | listed
 
@@ -108,3 +109,12 @@ def test_messages(kind: str) -> None:
         said[fixture.key] = [f"{finding.outcome}: {finding.message}" for finding in changes + conflicts]
         assert [problem for finding in changes + conflicts for problem in one_line(finding.message)] == []
     check_golden(FOLDER / kind / "messages.yaml", said, COMMENT)
+
+
+@every_kind
+def test_pointers(kind: str) -> None:
+    said = {
+        fixture.key: [finding.pointer for found in injected(kind, fixture) for finding in found]
+        for fixture in fixtures(kind, "", "conflict")
+    }
+    check_golden(FOLDER / kind / "pointers.yaml", said, POINTERS)

@@ -24,6 +24,7 @@ from tests.contract.fixtures import (
 
 VIOLATIONS = ("deny", "warn", "audit")
 COMMENT = "# The exact messages of the fixtures. GPUGATE_UPDATE_GOLDENS=1 rewrites this file.\n"
+POINTERS = "# Where each of the messages points to. GPUGATE_UPDATE_GOLDENS=1 rewrites this file.\n"
 # A message tells what to write, in one of these words.
 ADVICE = re.compile(r"\b(set|remove|add|write|ask|leave|list|allowed)\b")
 
@@ -61,7 +62,8 @@ def test_there_are_fixtures_that_pass_and_that_fail(rule: Rule) -> None:
     assert fixtures(rule.id, "fail")
     assert {bound.rule for bound in policy_of(rule.id).rules} == {rule}
     assert not policy_of(rule.id).injections
-    known = {"policy.yaml", "messages.yaml", "pass", "fail", "note"} | ({"repairs.yaml"} if rule.repairs else set())
+    known = {"policy.yaml", "messages.yaml", "pointers.yaml", "pass", "fail", "note"}
+    known |= {"repairs.yaml"} if rule.repairs else set()
     assert {path.name for path in (FOLDER / rule.id).iterdir()} <= known
 
 
@@ -90,6 +92,15 @@ def test_messages(rule: Rule) -> None:
         for fixture in fixtures(rule.id, "fail", "note")
     }
     check_golden(FOLDER / rule.id / "messages.yaml", said, COMMENT)
+
+
+@every_rule
+def test_pointers(rule: Rule) -> None:
+    said = {
+        fixture.key: [finding.pointer for finding in findings(rule, fixture)]
+        for fixture in fixtures(rule.id, "fail", "note")
+    }
+    check_golden(FOLDER / rule.id / "pointers.yaml", said, POINTERS)
 
 
 @each("fail", "note")

@@ -19,7 +19,7 @@ SELECTING = policy(
 
 
 @pytest.mark.parametrize("facts", [ClusterFacts(), classes(nvidia={}), classes(nvidia={}, kata={"a": "b"})])
-@pytest.mark.parametrize("missing", [{}, {"runtimeClassName": None}, {"runtimeClassName": ""}])
+@pytest.mark.parametrize("missing", [{}, {"runtimeClassName": None}])
 def test_a_missing_class_is_set(facts: ClusterFacts, missing: dict[str, Any]) -> None:
     pod = gpu_pod(**missing)
     assert changed(SET, pod, facts=facts)["spec"]["runtimeClassName"] == "nvidia"

@@ -1,19 +1,24 @@
 """A run with one of everything, made by hand: formats are tested without rules, messages and positions."""
 
 from datetime import date
+from typing import Any
 
 from app.documents import Region
 from app.model.finding import Finding, Outcome
 from app.policy.compiled import Policy
 from app.policy.load import load
 from app.report.formats import new_report
-from app.report.results import InputError, JudgedObject, JudgedPod, Placed, SourceText, Style, Summary
+from app.report.results import InputError, JudgedObject, JudgedPod, Placed, Style, Summary
+from app.report.source_text import SourceText
 
 POLICY = """\
 apiVersion: gpugate.dev/v1alpha1
 kind: GpuPolicy
 metadata: {name: p}
-spec: {rules: [{rule: no-privileged}]}
+spec:
+  gpus: {presets: [nvidia]}
+  rules: [{rule: no-privileged, help: "Ask #gpus."}, {rule: runtime-class, with: {default: nvidia}, action: warn}]
+  inject: [{name: gpu-nodes, nodeSelector: {a: b}}]
 """
 SOURCE = b"""\
 kind: Deployment
@@ -33,11 +38,18 @@ def policy() -> Policy:
 
 
 def placed(
-    outcome: Outcome, message: str, *, at: Region, pointer: str = "/spec/x", rule: str = "r", help: str | None = None
+    outcome: Outcome,
+    message: str,
+    *,
+    at: Region,
+    pointer: str = "/spec/x",
+    rule: str = "no-privileged",
+    known: bool = False,
+    **fields: Any,
 ) -> Placed:
     kind, name = ("container", "a") if message.startswith("container") else (None, None)
-    finding = Finding("p", rule, outcome, pointer, message, container_kind=kind, container=name, help=help)
-    return Placed(finding, at)
+    finding = Finding("p", rule, outcome, pointer, message, container_kind=kind, container=name, **fields)
+    return Placed(finding, at, known)
 
 
 def pod(*findings: Placed, **fields: object) -> JudgedPod:
@@ -94,6 +106,13 @@ OBJECTS = [
     judged(pod(REPAIR, placed("deny", "not enforced", at=Region(99, 1, 99, 2)), mode="audit"), name="audited"),
     judged(pod(exempt="namespace", gpu=False), name=None, kind="Pod"),
     judged(pod(mode="disabled", gpu=False), name="unseen"),
+    judged(pod(placed("deny", "known already", at=Region(6, 11, 6, 12), known=True), allowed=False), name="known"),
+    judged(
+        pod(placed("deny", "in a template", at=Region(2, 1, 2, 5)), allowed=False),
+        name="rendered",
+        source=SourceText("helm charts/a", SOURCE, rendered=True, file="charts/a/Chart.yaml", chart="charts/a"),
+        template_file="charts/a/templates/x.yaml",
+    ),
     judged(kind="ConfigMap", namespace=""),
 ]
 ERRORS = [InputError("k8s/b.yaml", 3, 1, "not YAML"), InputError("k8s/c.yaml", 1, 1, "cannot be read")]

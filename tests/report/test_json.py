@@ -47,7 +47,7 @@ def test_style_is_for_people() -> None:
 def test_one_pod_a_line() -> None:
     lines = [line for line in report("json").splitlines() if line.startswith('{"file":"k8s/a.yaml"')]
     assert [json.loads(line.removesuffix(",").removesuffix("]"))["kind"] for line in lines] == [
-        "Deployment", "Job", "Deployment", "Deployment", "Deployment", "Pod", "Deployment",
+        "Deployment", "Job", "Deployment", "Deployment", "Deployment", "Pod", "Deployment", "Deployment",
     ]  # fmt: skip
 
 
@@ -56,7 +56,7 @@ def test_the_summary_counts_what_the_pods_say() -> None:
     pods, summary = value["pods"], value["summary"]
     assert summary == {
         "files": 2,
-        "objects": 7,
+        "objects": 9,
         "skipped": 1,
         "pods": len(pods),
         "gpuPods": sum(pod["gpu"] for pod in pods),
@@ -64,5 +64,6 @@ def test_the_summary_counts_what_the_pods_say() -> None:
         "warned": 2,
         "changed": sum(pod["changed"] for pod in pods),
         "exempt": sum(pod["exempt"] is not None for pod in pods),
+        "known": sum(finding["known"] for pod in pods for finding in pod["findings"]),
         "errors": len(value["errors"]),
     }

@@ -14,9 +14,11 @@ from app.server.service import Service
 from app.server.store import PolicyStore
 
 
-def service(log_file: Path, *, scope: Callable[[Policy], str] | None = None, policy: str = "shipped") -> Service:
+def service(
+    log_file: Path, *, scopes: Callable[[Policy], frozenset[str]] | None = None, policy: str = "shipped"
+) -> Service:
     """A service that is ready, with its log in a file."""
     log = JsonLog(os.open(log_file, os.O_WRONLY | os.O_CREAT | os.O_APPEND))
-    made = Service(PolicyStore(policy, scope), Metrics(lambda: log.dropped), log)
+    made = Service(PolicyStore(policy, scopes), Metrics(lambda: log.dropped), log)
     made.certificate_expiry = datetime.now(UTC) + timedelta(days=1)
     return made

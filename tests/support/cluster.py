@@ -15,6 +15,8 @@ from tests.support.server import Server
 
 TEST_LABEL = "gpugate.test/run"
 MODE_LABEL = "gpugate.dev/mode"
+PROBE = "gpugate-probe"
+PHASES = {"MutatingWebhookConfiguration": "mutate", "ValidatingWebhookConfiguration": "validate"}
 KINDS = {
     "MutatingWebhookConfiguration": "mutatingwebhookconfigurations",
     "ValidatingWebhookConfiguration": "validatingwebhookconfigurations",
@@ -62,10 +64,11 @@ def nvidia_runtime_class(plane: ControlPlane, name: str = "nvidia") -> None:
 class Installed:
     """A server's webhook configurations in a control plane, selecting only the namespaces made here."""
 
-    def __init__(self, plane: ControlPlane, server: Server, run: str) -> None:
+    def __init__(self, plane: ControlPlane, server: Server, run: str, phases: list[str]) -> None:
         self.plane = plane
         self.server = server
         self.run = run
+        self.phases = phases
 
     def namespace(self, mode: str | None = None, labels: Mapping[str, str] | None = None) -> str:
         """A new namespace under gpugate, with a mode label if one is given."""
@@ -111,12 +114,12 @@ class Installed:
         return wait_for(complete, message=f"{', '.join(parts)} of {namespace}/{name} in the audit log")
 
     def wait_until_known(self, namespace: str) -> None:
-        """Wait until the API server calls the server for a new namespace: it learns of namespaces with a delay."""
+        """Wait until the API server calls the server for a namespace: it learns of labels with a delay."""
 
         def called() -> bool:
-            before = self.calls(endpoint="validate")
-            self.create(namespace, gpu_pod("probe"), dry_run=True)
-            return self.calls(endpoint="validate") > before
+            before = {phase: self.calls(endpoint=phase) for phase in self.phases}
+            self.create(namespace, cpu_pod(PROBE), dry_run=True)
+            return all(self.calls(endpoint=phase) > count for phase, count in before.items())
 
         wait_for(called, message=f"gpugate to be called for {namespace}")
 
@@ -127,12 +130,14 @@ def installed(
 ) -> Iterator[Installed]:
     """The configurations of `gpugate manifests` for the policy, narrowed to one test, until the end."""
     run = run or uuid.uuid4().hex[:8]
-    objects = [obj for obj in manifests(server, policy) if obj["kind"] in KINDS]
+    objects = [obj for obj in manifests(server, policy) if obj["kind"] in KINDS and obj.get("webhooks")]
+    own = {"key": TEST_LABEL, "operator": "In", "values": [run]}
     for obj in objects:
         obj["metadata"]["name"] += f"-{run}"
         for webhook in obj["webhooks"]:
-            own = {"key": TEST_LABEL, "operator": "In", "values": [run]}
             webhook["namespaceSelector"].setdefault("matchExpressions", []).append(own)
+        obj["webhooks"].append(_probe(obj["webhooks"][0], own))
+    phases = [PHASES[obj["kind"]] for obj in objects]
     api = plane.client()
     paths = []
     try:
@@ -140,12 +145,24 @@ def installed(
             collection = f"/apis/admissionregistration.k8s.io/v1/{KINDS[obj['kind']]}"
             api.post(collection, obj).expect(201)
             paths.append(f"{collection}/{obj['metadata']['name']}")
-        made = Installed(plane, server, run)
-        _wait_until_called(made)
+        made = Installed(plane, server, run, phases)
+        made.wait_until_known(made.namespace())
         yield made
     finally:
         for path in paths:
             api.delete(path)
+
+
+def _probe(webhook: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:
+    """An entry of the same configuration that is called for pods named PROBE, whatever the policy looks at."""
+    base, phase, _mode, digest = webhook["clientConfig"]["url"].rsplit("/", 3)
+    return webhook | {
+        "name": f"probe-{phase}.gpugate.dev",
+        "clientConfig": webhook["clientConfig"] | {"url": f"{base}/{phase}/audit/{digest}"},
+        "namespaceSelector": {"matchExpressions": [own]},
+        "matchConditions": [{"name": "probe", "expression": f'object.metadata.name == "{PROBE}"'}],
+        "failurePolicy": "Ignore",
+    }
 
 
 def manifests(server: Server, policy: Path | str) -> list[dict[str, Any]]:
@@ -154,14 +171,3 @@ def manifests(server: Server, policy: Path | str) -> list[dict[str, Any]]:
     result = subprocess.run([*command, "--ca-file", str(server.ca_file)], capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr
     return [obj for obj in yaml.safe_load_all(result.stdout) if obj]
-
-
-def _wait_until_called(made: Installed) -> None:
-    """The API server reads configurations and namespaces from caches that follow within a second or so."""
-    namespace = made.namespace("enforce")
-
-    def called() -> bool:
-        made.create(namespace, gpu_pod("probe"), dry_run=True)
-        return all(made.calls(endpoint=endpoint, mode="enforce") > 0 for endpoint in ("mutate", "validate"))
-
-    wait_for(called, message="the webhooks called by the API server")

@@ -69,9 +69,8 @@ def _pod(random: Random) -> dict[str, Any]:
     }
     if odd():
         spec["initContainers"] = [_init(random, odd, f"i{index}") for index in range(random.choice((1, 1, 2)))]
-    labels = random.choice(_LABELS) if odd() else {}
-    if labels or odd():
-        metadata["labels"] = dict(labels)
+    if odd():
+        metadata["labels"] = dict(random.choice(_LABELS))
     if odd():
         metadata["annotations"] = {
             random.choice(_ANNOTATIONS): random.choice(("", "0.5", "x")) for _ in range(random.choice((0, 1, 2)))
@@ -84,7 +83,9 @@ def _pod(random: Random) -> dict[str, Any]:
     if odd():
         spec["tolerations"] = [_toleration(random) for _ in range(random.choice((1, 1, 2)))]
     if odd():
-        spec["nodeSelector"] = dict(random.choice(_NODE_LABELS) for _ in range(random.choice((1, 1, 2))))
+        # The class nvidia may come with a selector of its own, accelerator=nvidia-gpu, that admits no other value.
+        labels = [label for label in _NODE_LABELS if "runtimeClassName" not in spec or label[1] != "none"]
+        spec["nodeSelector"] = dict(random.choice(labels) for _ in range(random.choice((1, 1, 2))))
     if odd():
         spec["affinity"] = _affinity(random)
     if odd():
@@ -127,17 +128,15 @@ def _init(random: Random, odd: Callable[[], bool], name: str) -> dict[str, Any]:
 
 def _ask(random: Random, limits: dict[str, Any], requests: dict[str, Any]) -> None:
     """Some GPU: by limit alone, or by both."""
-    count = random.choice(_COUNTS)
-    if random.random() < 0.15:
-        name = f"deviceclass.resource.kubernetes.io/{random.choice(_CLASSES)}"
-        # Of these the API server asks no limit.
-        if random.random() < 0.5:
-            requests[name] = count
-            return
-    else:
-        name = random.choice(_GPUS)
-    limits[name] = count
-    if random.random() < 0.5:
+    implicit = random.random() < 0.15
+    name = f"deviceclass.resource.kubernetes.io/{random.choice(_CLASSES)}" if implicit else random.choice(_GPUS)
+    if name in limits or name in requests:
+        return
+    count, once = random.choice(_COUNTS), random.random() < 0.5
+    # Of a device class the API server asks no limit.
+    if once or not implicit:
+        limits[name] = count
+    if not once or implicit:
         requests[name] = count
 
 

@@ -38,7 +38,11 @@ Samples = dict[tuple[str, frozenset[tuple[str, str]]], float]
 
 
 class Server:
-    """A running server: ``with Server("shipped") as server: server.post("/mutate/enforce", review)``."""
+    """A running server: ``with Server("shipped") as server: server.post("/mutate/enforce", review)``.
+
+    With ``drains=False`` it is killed at the end: where an API server holds connections to it, that saves the time
+    that a server gives those to notice.
+    """
 
     def __init__(
         self,
@@ -47,7 +51,9 @@ class Server:
         cluster_facts: Path | None = None,
         cert_dir: Path | None = None,
         extra: Sequence[str] = (),
+        drains: bool = True,
     ) -> None:
+        self._drains = drains
         self._folder = tempfile.TemporaryDirectory(prefix="gpugate-server-")
         folder = Path(self._folder.name)
         self.cert_dir = cert_dir or folder / "certs"
@@ -104,7 +110,7 @@ class Server:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         try:
-            self.stop()
+            self.stop(signal.SIGTERM if self._drains else signal.SIGKILL)
         finally:
             self._folder.cleanup()
 

@@ -1,0 +1,158 @@
+"""`gpugate explain file`."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final, get_args
+
+import click
+
+from app.admission.review import API_VERSION, NotAReview, printable, read_request
+from app.cli.options import load_policy, policy_option
+from app.cli.verdict_steps import Verdicts
+from app.documents import Document, DocumentError, read
+from app.model.context import UNKNOWN_CLUSTER, ClusterFacts, Context
+from app.model.pod import MalformedPod
+from app.policy.compiled import Mode
+from app.report.judging import Judging, facts_among, kinds_of
+from app.sources.facts import InvalidFacts, parse_facts
+from app.workloads.kinds import Kinds, group_kind
+from app.workloads.templates import templates
+
+_OWN_MODES: Final = "policy"
+_ERRORS: Final = 2
+_WIDTH: Final = 28
+
+
+@click.command("file", short_help="Why a manifest gets its verdict, step by step.")
+@click.argument("file", metavar="FILE", type=click.Path(allow_dash=True))
+@policy_option
+@click.option(
+    "--mode",
+    type=click.Choice([*get_args(Mode), _OWN_MODES]),
+    default="enforce",
+    show_default=True,
+    help=f'The mode that answers. "{_OWN_MODES}": as the policy has it for the namespace, pinned or by default.',
+)
+@click.option(
+    "-n", "--namespace", default="default", show_default=True, metavar="NS", help="For objects that name no namespace."
+)
+@click.option("--cluster-facts", metavar="FILE", type=click.Path(), help="What is known of the cluster, as JSON.")
+def command(file: str, policy_path: str | None, mode: str, namespace: str, cluster_facts: str | None) -> int:
+    """Explain why the objects of a file (- is standard input) get their verdict: what holds pods, which container asks
+    for which GPU, the mode, exemptions, and each rule, injection and exception: whether it applies, and what it finds.
+
+    \b
+    Examples:
+      gpugate explain file --policy shipped trainer.yaml
+      kubectl get pod trainer -o yaml | gpugate explain file -
+    """
+    judging = Judging(
+        policy=load_policy(policy_path),
+        facts=_facts(cluster_facts),
+        today=datetime.now(UTC).date(),
+        mode=None if mode == _OWN_MODES else mode,  # type: ignore[arg-type]
+        namespace=namespace,
+    )
+    name, content = _content(file)
+    judging = replace(judging, facts=facts_among([(name, content)], judging))
+    return _Explanation(judging).file(name, content)
+
+
+class _Explanation:
+    """Prints what there is to say of each object of a file."""
+
+    def __init__(self, judging: Judging) -> None:
+        self._judging = judging
+        self._kinds: Kinds = kinds_of(judging.policy)
+
+    def file(self, name: str, content: bytes) -> int:
+        """Explain everything; returns the exit code."""
+        failed, empty = False, True
+        for document in read(content, name):
+            if not empty:
+                click.echo()
+            empty = False
+            if isinstance(document, DocumentError):
+                click.echo(f"Error: {printable(str(document))}", err=True)
+                failed = True
+                continue
+            try:
+                self._object(document)
+            except (MalformedPod, NotAReview) as error:
+                region = document.locate(error.pointer if isinstance(error, MalformedPod) else "")
+                click.echo(f"Error: {printable(f'{name}:{region.line}:{region.column}: {error}')}", err=True)
+                failed = True
+        if empty:
+            click.echo(f"{name} holds no object")
+        return _ERRORS if failed else 0
+
+    def _object(self, document: Document) -> None:
+        obj, base, namespace, operation = document.value, "", "", "CREATE"
+        if obj.get("kind") == "AdmissionReview" and obj.get("apiVersion") == API_VERSION:
+            request = read_request(obj)
+            obj, base, namespace = request.object or {}, "/request/object", request.namespace
+            operation = request.operation
+        metadata = obj.get("metadata")
+        metadata = metadata if isinstance(metadata, dict) else {}
+        namespace = namespace or str(metadata.get("namespace") or self._judging.namespace)
+        title = f"{obj.get('kind')} {namespace}/{metadata.get('name') or metadata.get('generateName') or '(no name)'}"
+        click.echo(click.style(printable(f"{title} in {document.name}:{document.line}"), bold=True))
+        found = list(templates(obj, self._kinds))
+        if not found:
+            why = "its pod spec is missing" if group_kind(obj) in self._kinds else "its kind is not one that does"
+            _say("pods", f"holds none: {why}")
+            return
+        if operation != "CREATE":
+            _say("operation", f"{operation}; explained as if the object was created")
+        mode, why = self._mode(namespace)
+        for template in found:
+            _say("pod spec", f"{template.spec_pointer} of a {obj['kind']}{_checked(template.kind.validated)}")
+            _say("namespace", namespace)
+            _say("mode", f"{mode}, {why}")
+            context = Context(namespace, self._judging.today, self._judging.facts, template.kind.validated)
+            for step in Verdicts(self._judging.policy, document, base, template.pod(), context, mode).steps():
+                _say(step.what, step.outcome)
+                for line in step.detail:
+                    click.echo(printable(f"      {line}"))
+
+    def _mode(self, namespace: str) -> tuple[Mode, str]:
+        modes = self._judging.policy.modes
+        if self._judging.mode is not None:
+            return self._judging.mode, "by --mode"
+        why = (
+            "pinned by modes.namespaces"
+            if namespace in modes.namespaces
+            else "modes.default (labels are not known here)"
+        )
+        return modes.of(namespace), why
+
+
+def _say(what: str, outcome: str) -> None:
+    click.echo(printable(f"  {what:{_WIDTH}}  {outcome}"))
+
+
+def _checked(validated: bool) -> str:
+    return ", which the API server checks before there is a pod" if validated else ""
+
+
+def _content(file: str) -> tuple[str, bytes]:
+    if file == "-":
+        import sys
+
+        return "<stdin>", sys.stdin.buffer.read()
+    try:
+        return file, Path(file).read_bytes()
+    except OSError as error:
+        raise click.ClickException(f"{file} cannot be read: {error.strerror}") from error
+
+
+def _facts(path: str | None) -> ClusterFacts:
+    if path is None:
+        return UNKNOWN_CLUSTER
+    try:
+        return parse_facts(Path(path).read_bytes()).facts
+    except OSError as error:
+        raise click.ClickException(f"{path} cannot be read: {error.strerror}") from error
+    except InvalidFacts as error:
+        raise click.ClickException(f"{path} holds no cluster facts: {error}") from error

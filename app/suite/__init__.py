@@ -1,0 +1,1 @@
+"""Tests of a policy: PolicyTest documents and folders of fixtures, and what they leave untested."""
