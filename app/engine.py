@@ -3,13 +3,13 @@
 Webhook, `check` and every other command call this one function, so that they cannot disagree.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from app.inject.draft import Change, Draft
 from app.model.context import Context
 from app.model.finding import Finding, Outcome, Result
-from app.model.gpu import GpuUse, gpu_use
+from app.model.gpu import GpuSet, GpuUse, gpu_use
 from app.model.patch import added
 from app.model.pod import Pod
 from app.policy.compiled import BoundInjection, BoundRule, Policy
@@ -29,31 +29,39 @@ class Decision(NamedTuple):
     changes: list[Finding]
 
 
-def decide(policy: Policy, pod: Pod, context: Context, *, repair: bool = True, inject: bool = True) -> Decision:
+def decide(
+    policy: Policy,
+    pod: Pod,
+    context: Context,
+    *,
+    repair: bool = True,
+    rules: Sequence[BoundRule] | None = None,
+    injections: Sequence[BoundInjection] | None = None,
+) -> Decision:
     """Judge the pod: as it would be after repairs and injections, or (``repair=False``) as it is.
 
-    ``inject=False`` is for a pod that nothing is injected into any more: an injection that contradicts it is nothing
-    to speak of.
-    Raises MalformedPod for a pod that the API server could not read.
+    ``rules`` and ``injections`` narrow the policy to a part of it. Raises MalformedPod for a pod that the API server
+    could not read.
     """
+    rules = policy.rules if rules is None else rules
+    injections = policy.injections if injections is None else injections
     use = gpu_use(pod, policy.gpus, context)
     runtime_class = pod.runtime_class
-    injections = policy.injections if inject else ()
-    draft, conflicts, injected = _inject(policy, injections, pod, use, context, runtime_class)
-    findings, repairs, given = _judge(policy, draft, runtime_class, repair=repair)
+    draft, conflicts, injected = _inject(injections, pod, use, policy.gpus, context, runtime_class)
+    findings, repairs, given = _judge(rules, draft, runtime_class, repair=repair)
     if given and policy.matches_runtime_class:
         # What is matched by class depends on the class that the pod gets; and that on what is injected.
-        again = _inject(policy, injections, pod, use, context, given)
-        judged = _judge(policy, again[0], given, repair=repair)
+        again = _inject(injections, pod, use, policy.gpus, context, given)
+        judged = _judge(rules, again[0], given, repair=repair)
         if judged[2] is None:
             # What comes with the class rules the class out. So it is left out, and the pod stays without one.
-            findings, repairs, _ = _judge(policy, again[0], runtime_class, repair=repair)
+            findings, repairs, _ = _judge(rules, again[0], runtime_class, repair=repair)
         elif repair:
             findings, repairs, _ = judged
             _, conflicts, injected = again
     if repairs and policy.repeats_repairs:
         # What one entry of a rule repairs, another entry of it must be judged by, as the validating call will.
-        rest = decide(policy, _mended(pod, repairs), context)
+        rest = decide(policy, _mended(pod, repairs), context, rules=rules, injections=injections)
         return Decision(use, rest.findings, repairs + rest.changes)
     return Decision(use, conflicts + findings, repairs + injected)
 
@@ -72,7 +80,7 @@ def _mended(pod: Pod, repairs: list[Finding]) -> Pod:
 
 
 def _judge(
-    policy: Policy, draft: Draft, runtime_class: str, *, repair: bool
+    rules: Sequence[BoundRule], draft: Draft, runtime_class: str, *, repair: bool
 ) -> tuple[list[Finding], list[Finding], str | None]:
     """Findings, repairs, and the runtime class that a repair gives (or, without ``repair``, would give) the pod."""
     use = draft.use
@@ -81,7 +89,7 @@ def _judge(
     findings: list[Finding] = []
     repairs: list[Finding] = []
     given = None
-    for bound in policy.rules:
+    for bound in rules:
         rule = bound.rule
         applies = rule.pods != "other" if gpu else rule.pods != "gpu" or (hidden_claims and rule.hidden_claims)
         if not applies:
@@ -100,15 +108,10 @@ def _judge(
 
 
 def _inject(
-    policy: Policy,
-    injections: tuple[BoundInjection, ...],
-    pod: Pod,
-    use: GpuUse,
-    context: Context,
-    runtime_class: str,
+    injections: Sequence[BoundInjection], pod: Pod, use: GpuUse, gpus: GpuSet, context: Context, runtime_class: str
 ) -> tuple[Draft, list[Finding], list[Finding]]:
     """The draft of the pod with all injections, the conflicts, and the changes."""
-    draft = Draft(pod, use, policy.gpus, context)
+    draft = Draft(pod, use, gpus, context)
     conflicts: list[Finding] = []
     changes: list[Finding] = []
     if use.gpu:
@@ -124,43 +127,55 @@ def _injected(bound: BoundInjection, draft: Draft) -> Iterator[Finding]:
         container = injected.container
         changed = isinstance(injected, Change)
         yield Finding(
-            policy=bound.policy,
-            rule=bound.name,
-            outcome="inject" if changed else "deny",
-            pointer=injected.pointer,
-            message=injected.message,
-            container_kind=container.kind if container else None,
-            container=container.name if container else None,
-            final=not changed,
-            early=changed,
-            operations=tuple(injected.operations) if isinstance(injected, Change) else (),
+            bound.policy,
+            bound.name,
+            "inject" if changed else "deny",
+            injected.pointer,
+            injected.message,
+            container.kind if container else None,
+            container.name if container else None,
+            None,
+            None,
+            not changed,
+            changed,
+            tuple(injected.operations) if isinstance(injected, Change) else (),
         )
 
 
 def _finding(bound: BoundRule, result: Result) -> Finding:
     container = result.container
-    outcome: Outcome = bound.action if result.kind == "violation" else "warn" if result.kind == "warning" else "note"
+    kind = result.kind
+    outcome: Outcome = bound.action if kind == "violation" else "warn" if kind == "warning" else "note"
+    # By position: a Finding has many fields, and this is done for every one.
     return Finding(
-        policy=bound.policy,
-        rule=bound.name,
-        outcome=outcome,
-        pointer=result.pointer,
-        message=result.message,
-        container_kind=container.kind if container else None,
-        container=container.name if container else None,
-        image=container.image if container else None,
-        help=bound.help if result.kind == "violation" else None,
-        final=result.final,
-        early=result.kind == "warning",
+        bound.policy,
+        bound.name,
+        outcome,
+        result.pointer,
+        result.message,
+        container.kind if container else None,
+        container.name if container else None,
+        container.image if container else None,
+        bound.help if kind == "violation" else None,
+        result.final,
+        kind == "warning",
     )
 
 
 def _repair(bound: BoundRule, result: Result) -> Finding:
     assert result.repair is not None
-    return _finding(bound, result)._replace(
-        outcome="repair",
-        message=result.repair.message,
-        help=None,
-        early=True,
-        operations=tuple(result.repair.operations),
+    container = result.container
+    return Finding(
+        bound.policy,
+        bound.name,
+        "repair",
+        result.pointer,
+        result.repair.message,
+        container.kind if container else None,
+        container.name if container else None,
+        container.image if container else None,
+        None,
+        result.final,
+        True,
+        tuple(result.repair.operations),
     )

@@ -150,4 +150,4 @@ def printable(text: str) -> str:
 
 def record(findings: list[Finding]) -> str:
     """The findings as the value of an audit annotation, one a line: ``deny gpu-pods/no-privileged: ...``."""
-    return "\n".join(f"{finding.outcome} {_line(finding.text)}" for finding in findings)[:_ANNOTATION_LENGTH]
+    return "\n".join([f"{finding.outcome} {_line(finding.text)}" for finding in findings])[:_ANNOTATION_LENGTH]

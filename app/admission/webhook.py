@@ -97,7 +97,7 @@ def worse(policy: Policy, pod: Pod, old_object: dict[str, Any] | None, context: 
 
 def _unpatched(policy: Policy, pod: Pod, context: Context) -> list[Finding]:
     """What is found in a pod that nothing is injected into any more."""
-    return _spoken(policy, decide(policy, pod, context, repair=False, inject=False), pod, context)
+    return _spoken(policy, decide(policy, pod, context, repair=False, injections=()), pod, context)
 
 
 def _identity(finding: Finding) -> tuple[Any, ...]:
@@ -108,7 +108,10 @@ def _identity(finding: Finding) -> tuple[Any, ...]:
 
 
 def _mutate(policy: Policy, mode: Mode, uid: str, pod: Pod, context: Context) -> Answer:
-    decision = decide(policy, pod, context)
+    # Only rules that repair find what this call may refuse; the others are for a refusal that lists everything.
+    decision = decide(policy, pod, context, rules=policy.repairing)
+    if mode == "enforce" and any(finding.final for finding in decision.findings):
+        decision = decide(policy, pod, context)
     changes = decision.changes
     findings = decision.findings
     if findings:

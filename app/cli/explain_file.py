@@ -16,8 +16,10 @@ from app.model.pod import MalformedPod
 from app.policy.compiled import Mode
 from app.report.judging import Judging, facts_among, kinds_of
 from app.sources.facts import InvalidFacts, parse_facts
+from app.suite.judged import templates_in
 from app.workloads.kinds import Kinds, group_kind
-from app.workloads.templates import templates
+from app.workloads.reading import map_in, text_in
+from app.workloads.templates import Template
 
 _OWN_MODES: Final = "policy"
 _ERRORS: Final = 2
@@ -93,21 +95,20 @@ class _Explanation:
             request = read_request(obj)
             obj, base, namespace = request.object or {}, "/request/object", request.namespace
             operation = request.operation
-        metadata = obj.get("metadata")
-        metadata = metadata if isinstance(metadata, dict) else {}
-        namespace = namespace or str(metadata.get("namespace") or self._judging.namespace)
+        metadata = map_in(obj, "metadata", "")
+        namespace = namespace or text_in(metadata, "namespace", "/metadata") or self._judging.namespace
         title = f"{obj.get('kind')} {namespace}/{metadata.get('name') or metadata.get('generateName') or '(no name)'}"
         click.echo(click.style(printable(f"{title} in {document.name}:{document.line}"), bold=True))
-        found = list(templates(obj, self._kinds))
+        found = list(templates_in(obj, self._kinds))
         if not found:
-            why = "its pod spec is missing" if group_kind(obj) in self._kinds else "its kind is not one that does"
+            why = "its pod spec is missing" if group_kind(obj) in self._kinds else "neither its kind nor its shape does"
             _say("pods", f"holds none: {why}")
             return
         if operation != "CREATE":
             _say("operation", f"{operation}; explained as if the object was created")
         mode, why = self._mode(namespace)
         for template in found:
-            _say("pod spec", f"{template.spec_pointer} of a {obj['kind']}{_checked(template.kind.validated)}")
+            _say("pod spec", f"{template.spec_pointer} of a {obj['kind']}{_known(template)}")
             _say("namespace", namespace)
             _say("mode", f"{mode}, {why}")
             context = Context(namespace, self._judging.today, self._judging.facts, template.kind.validated)
@@ -132,8 +133,10 @@ def _say(what: str, outcome: str) -> None:
     click.echo(printable(f"  {what:{_WIDTH}}  {outcome}"))
 
 
-def _checked(validated: bool) -> str:
-    return ", which the API server checks before there is a pod" if validated else ""
+def _known(template: Template) -> str:
+    if template.guessed:
+        return ", a guess by its shape: the kind is not known"
+    return ", which the API server checks before there is a pod" if template.kind.validated else ""
 
 
 def _content(file: str) -> tuple[str, bytes]:

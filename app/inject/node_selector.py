@@ -46,7 +46,7 @@ def placed_by_others(pod: Pod) -> bool:
         pod.daemonset
         or bool(pod.node_name)
         or pod.scheduler in QUEUE_SCHEDULERS
-        or any(label in pod.labels for label in QUEUE_LABELS)
+        or not pod.labels.keys().isdisjoint(QUEUE_LABELS)
         or ("schedulingGates" in pod.spec and bool(pod.scheduling_gates()))
     )
 

@@ -73,6 +73,7 @@ class GpuSet:
         "device_paths",
         "environment",
         "hide",
+        "mount_names",
         "mount_paths",
         "node_labels",
         "resources",
@@ -97,6 +98,7 @@ class GpuSet:
         self.hide = {name: value for vendor in self.vendors for name, value in vendor.hide.items()}
         self.device_paths = Names(path for vendor in self.vendors for path in vendor.device_paths)
         self.mount_paths = tuple(dict.fromkeys(path for vendor in self.vendors for path in vendor.mount_paths))
+        self.mount_names = tuple(dict.fromkeys(path.rstrip("/").rpartition("/")[2] for path in self.mount_paths))
         self.node_labels = tuple(dict.fromkeys(name for vendor in self.vendors for name in vendor.node_labels))
         self.taint_keys = tuple(dict.fromkeys(name for vendor in self.vendors for name in vendor.taint_keys))
         self._known: dict[str, Resource | None] = {}
@@ -183,10 +185,11 @@ def gpu_use(pod: Pod, gpus: GpuSet, context: Context) -> GpuUse:
         limits, requests = container.limits, container.requests
         asked = _NO_RESOURCES
         if limits or requests:
-            for name in limits if not requests else {**limits, **requests}:
+            named = limits if not requests or requests.keys() <= limits.keys() else {**limits, **requests}
+            for name in named:
                 resource = known(name)
                 if resource is not None and (_above_zero(limits.get(name)) or _above_zero(requests.get(name))):
-                    asked = _gpu_resources(container, gpus)
+                    asked = {each: kind for each in named if (kind := known(each)) is not None}
                     break
         claimed = False
         if container.claims:

@@ -118,9 +118,11 @@ class WorkloadKind:
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """Everything that the documents say, added up. ``digest`` stands for all of it; ``matches_runtime_class`` tells
-    that the class a pod gets decides on what else applies to it, ``repeats_repairs`` that a rule that repairs stands
-    there more than once."""
+    """Everything that the documents say, added up.
+
+    ``digest`` stands for all of it. ``matches_runtime_class`` tells that the class a pod gets decides on what else
+    applies to it; ``repairing`` are the rules that repair, ``repeats_repairs`` that one of them stands there twice.
+    """
 
     documents: tuple[DocumentId, ...]
     digest: str
@@ -133,10 +135,13 @@ class Policy:
     workload_kinds: tuple[WorkloadKind, ...]
     workloads_refused: frozenset[str]
     matches_runtime_class: bool = field(init=False)
+    repairing: tuple[BoundRule, ...] = field(init=False)
     repeats_repairs: bool = field(init=False)
 
     def __post_init__(self) -> None:
         matches = [*(rule.match for rule in self.rules), *(injection.match for injection in self.injections)]
-        repairing = [bound.rule.id for bound in self.rules if bound.rule.repairs]
         object.__setattr__(self, "matches_runtime_class", any(match.runtime_classes for match in matches))
-        object.__setattr__(self, "repeats_repairs", len(repairing) != len(set(repairing)))
+        object.__setattr__(self, "repairing", tuple(bound for bound in self.rules if bound.rule.repairs))
+        object.__setattr__(
+            self, "repeats_repairs", len(self.repairing) != len({each.rule.id for each in self.repairing})
+        )

@@ -40,14 +40,15 @@ class Parameters:
 def check(parameters: Parameters, subject: Subject) -> Iterator[Result]:
     """One result for each way around."""
     pod, gpus = subject.pod, subject.gpus
+    environment = gpus.environment
     for container in pod.containers:
-        if "env" in container.raw:
+        if "env" in container.raw and any(entry.get("name") in environment for entry in container.env()):
             yield from _environment(container, subject)
         if parameters.envFrom and gpus.environment and container.env_from() and not subject.use.asks(container):
             variables = " or ".join(sorted(gpus.environment))
             said = f"{container.label}: envFrom may set {variables}; list the variables that it needs under env"
             yield Result("violation", f"{container.pointer}/envFrom", said, container)
-        if gpus.mount_paths and "volumeMounts" in container.raw:
+        if gpus.mount_names and "volumeMounts" in container.raw:
             yield from _mounts(container, gpus)
         if parameters.privileged and container.privileged and not subject.use.gpu:
             said = (
@@ -59,7 +60,7 @@ def check(parameters: Parameters, subject: Subject) -> Iterator[Result]:
         if key in gpus.bypass_annotations:
             said = f"annotation {key} hands devices to the pod past its resource requests; remove it and ask for a GPU"
             yield Result("violation", f"{pod.metadata_pointer}/annotations/{escape(key)}", said)
-    if "volumes" in pod.spec:
+    if "volumes" in pod.spec and any("hostPath" in volume for volume in pod.volumes()):
         yield from _host_paths(subject)
     maybe = subject.use.gpu or subject.use.unknown_claim is not None
     if pod.runtime_class and pod.runtime_class in gpus.runtime_classes and not maybe:
@@ -94,7 +95,16 @@ def _environment(container: Container, subject: Subject) -> Iterator[Result]:
 
 def _mounts(container: Container, gpus: GpuSet) -> Iterator[Result]:
     for index, mount in enumerate(container.volume_mounts()):
-        path = _normal(mount.get("mountPath"))
+        written = mount.get("mountPath")
+        if type(written) is not str:
+            continue
+        # A path under a folder holds its last name, however it is written; few do, so few are brought into form.
+        for name in gpus.mount_names:
+            if name in written:
+                break
+        else:
+            continue
+        path = _normal(written)
         if any(_within(path, listed) for listed in gpus.mount_paths):
             said = f"{container.label}: a mount at {path} hands it GPUs that it does not ask for; remove it"
             yield Result("violation", f"{container.pointer}/volumeMounts/{index}", said, container)

@@ -123,7 +123,7 @@ def _meets(expected: ExpectedFinding, finding: Finding) -> bool:
 
 def _said(expected: ExpectedFinding) -> str:
     kind, container = expected.container_kind, expected.container
-    label = f' {kind or "container"} "{container}"' if container else f" in a {kind}" if kind else ""
+    label = f' {kind or "container"} "{container}"' if container else f" (containerKind {kind})" if kind else ""
     pointer = f" at {expected.pointer}" if expected.pointer else ""
     message = f": …{expected.message}…" if expected.message else ""
     return f"{expected.outcome} {expected.rule}{label}{pointer}{message}"

@@ -1,5 +1,6 @@
 """The verdict on the object of a case, from the functions that answer for `check` and for the webhook."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
@@ -8,11 +9,11 @@ from app.admission.judge import Verdict, judge, judge_update
 from app.model.context import Context
 from app.model.finding import Finding
 from app.model.patch import Operation
-from app.model.pod import Pod
+from app.model.pod import MalformedPod, Pod
 from app.policy.compiled import Exemption, Mode, Policy
 from app.workloads.defaulting import defaulted
-from app.workloads.kinds import Kinds
-from app.workloads.templates import templates
+from app.workloads.kinds import Kinds, group_kind
+from app.workloads.templates import Template, guesses, templates
 
 
 class Unanswered(Exception):
@@ -78,10 +79,23 @@ class Judged:
         ]
 
 
+def templates_in(obj: dict[str, Any], kinds: Kinds) -> Iterator[Template]:
+    """The pods of an object, as `check` finds them: by its kind, or by their shape where the kind is not known."""
+    if group_kind(obj) in kinds:
+        yield from templates(obj, kinds)
+        return
+    for guess in guesses(obj, kinds):
+        try:
+            guess.pod()
+        except MalformedPod:
+            continue  # it only looked like a pod
+        yield guess
+
+
 def judged_object(policy: Policy, obj: dict[str, Any], mode: Mode, context: Context, kinds: Kinds) -> Judged:
     """The verdict on an object that is created; raises MalformedPod and Unanswered."""
     pods, verdicts = [], []
-    for template in templates(obj, kinds):
+    for template in templates_in(obj, kinds):
         pod, inner = template.pod(), replace(context, template=template.kind.validated)
         verdicts.append(judge(policy, pod, inner, mode))
         pods.append(JudgedPod(pod, inner, verdicts[-1].exempt, verdicts[-1].findings))
@@ -95,7 +109,7 @@ def judged_update(
     if old is not None and isinstance(old.get("spec"), dict):
         old = {**old, "spec": defaulted(old["spec"])}  # as the API server sends it
     pods, verdicts = [], []
-    for template in templates(obj, kinds):
+    for template in templates_in(obj, kinds):
         pod = template.pod()
         verdicts.append(judge_update(policy, pod, old, context, mode))
         pods.append(JudgedPod(pod, context, verdicts[-1].exempt, verdicts[-1].findings))

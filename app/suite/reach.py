@@ -55,7 +55,7 @@ def class_after(pod: Pod, changes: list[Finding]) -> str:
     """The runtime class that the pod has after these changes."""
     for finding in changes:
         for operation in finding.operations:
-            if operation["path"] == f"{pod.spec_pointer}/runtimeClassName":
+            if operation["path"].endswith("/runtimeClassName"):
                 return str(operation["value"])
     return pod.runtime_class
 

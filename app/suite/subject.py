@@ -13,10 +13,9 @@ from app.model.context import UNKNOWN_CLUSTER, ClusterFacts, Context
 from app.model.pod import MalformedPod
 from app.policy.compiled import Mode, Policy
 from app.suite.case import CaseError, Place, Question, Reference, Sources
-from app.suite.judged import Judged, Unanswered, judged_object, judged_update
+from app.suite.judged import Judged, Unanswered, judged_object, judged_update, templates_in
 from app.workloads.facts import claim_template, runtime_class
 from app.workloads.kinds import Kinds, group_kind
-from app.workloads.templates import templates
 
 MODE_LABEL: Final = "gpugate.dev/mode"
 DEFAULT_NAMESPACE: Final = "default"
@@ -90,9 +89,11 @@ def _mode(policy: Policy, question: Question, namespace: str) -> Mode:
 def _namespace(question: Question, obj: dict[str, Any]) -> str:
     """The object's own, else that of the case; kubectl refuses an object that names another one."""
     own, given = _metadata(obj).get("namespace"), question.namespace
+    if not (own is None or isinstance(own, str)):
+        raise MalformedPod("/metadata/namespace", own, "text")
     if own and given and own != given:
         raise CaseError(question.object.place, f'namespace: found "{own}" in the object, wanted "{given}"')
-    return str(own or given or DEFAULT_NAMESPACE)
+    return own or given or DEFAULT_NAMESPACE
 
 
 def _facts(question: Question, beside: list[dict[str, Any]], namespace: str, sources: Sources) -> ClusterFacts:
@@ -170,7 +171,7 @@ def _may_hold_pods(value: dict[str, Any], kinds: Kinds) -> bool:
     if _is_review(value):
         return True
     try:
-        return next(iter(templates(value, kinds)), None) is not None
+        return next(templates_in(value, kinds), None) is not None
     except MalformedPod:
         return True  # it is said of which field when it is judged
 

@@ -77,12 +77,12 @@ class Assembly:
         for index, (at, _) in enumerate(listed):
             self.places.put(f"{self.pointer}/volumes/{index}", Place(at))
 
-    def _mounted(self) -> set[str]:
+    def _mounted(self) -> list[str]:
         """The names of the volumes that are mounted, as far as they can be read: what cannot is said by the rules."""
         containers = [*self.spec["containers"], *self.spec.get("initContainers", ())]
         mounts = [each.get("volumeMounts") for each in containers]
         listed = [mount for each in mounts if type(each) is list for mount in each if type(mount) is dict]
-        return {name for mount in listed if type(name := mount.get("name")) is str}
+        return [name for mount in listed if type(name := mount.get("name")) is str]
 
     def labelled(self, metadata: Any, pointer: str) -> None:
         """Labels and annotations of the pod are those in this map."""

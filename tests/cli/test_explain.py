@@ -4,10 +4,15 @@ from pathlib import Path
 
 import pytest
 
+from app.model.gpu import DEVICE_CLASS_PREFIX
 from app.rules.registry import RULES
 from tests.cli.conftest import Gpugate
 from tests.suite.running import POD, POLICY, written
 
+PRIVILEGED = (
+    'container "side": privileged is true, which lets it use every GPU of the node; '
+    "set securityContext.privileged to false"
+)
 PRESETS = "runtime classes that hand it over: nvidia, nvidia-cdi, nvidia-container-runtime, nvidia-legacy"
 
 
@@ -37,7 +42,7 @@ def test_rule_in_a_policy(gpugate: Gpugate) -> None:
             + """
   inject:
     - name: nodes
-      match: {namespaces: [a, "b-*"], podLabels: {x: y}}
+      match: {namespaces: [a, "b-*"], podLabels: {x: z}}
       nodeSelector: {a: b}
       onConflict: keep
       tolerations: [{key: k, operator: Exists}]
@@ -50,7 +55,8 @@ def test_rule_in_a_policy(gpugate: Gpugate) -> None:
     )
     outcome = gpugate("explain", "rule", "no-privileged")
     assert outcome.out.endswith(
-        "In the policy: p/no-privileged\n  action: deny\n  exception: mesh, until 2027-01-31 (INC-1, mesh@example.com)\n"
+        "In the policy: p/no-privileged\n  action: deny\n"
+        "  exception: mesh, until 2027-01-31 (INC-1, mesh@example.com)\n"
     )
     assert gpugate("explain", "rule", "max-gpus").out.endswith("The policy p does not use it.\n")
     outcome = gpugate("explain", "injection", "nodes")
@@ -58,7 +64,7 @@ def test_rule_in_a_policy(gpugate: Gpugate) -> None:
     assert "\nnodeSelector\n\n" in outcome.out
     assert outcome.out.endswith(
         "In the policy: p/nodes\n  tolerations: key=k operator=Exists\n  nodeSelector: a=b (onConflict: keep)\n"
-        "  match.namespaces: a, b-*\n  match.podLabels: x=y\n"
+        "  match.namespaces: a, b-*\n  match.podLabels: x=z\n"
     )
     assert gpugate("explain", "injection", "taints").out.endswith("The policy p does not use it.\n")
 
@@ -126,8 +132,7 @@ def test_file(explained: object) -> None:
         PRESETS,
         "exempt no",
         "rule no-privileged violated",
-        'x.yaml:8:73: container "side": privileged is true, which lets it use every GPU of the node; '
-        "set securityContext.privileged to false",
+        f"x.yaml:8:67: {PRIVILEGED}",
         "rule limits-equal-requests holds",
         "rule runtime-class repaired",
         'x.yaml:5:1: runtimeClassName set to "nvidia"',
@@ -179,8 +184,13 @@ metadata: {name: empty}
 ---
 apiVersion: apps/v1
 kind: Deployment
-metadata: {generateName: d-, namespace: n}
+metadata: {generateName: d-, namespace: ns}
 spec: {template: {spec: {containers: [{name: a, image: "a:1"}]}}}
+---
+apiVersion: example.com/v1
+kind: Rocket
+metadata: {name: r}
+spec: {stage: {containers: [{name: a, image: "a:1"}]}}
 """
 
 
@@ -188,17 +198,18 @@ def test_other_objects(explained: object) -> None:
     found = explained(OTHERS)  # type: ignore[operator]
     assert found[:6] == [
         "ConfigMap default/c in x.yaml:2",
-        "pods holds none: its kind is not one that does",
+        "pods holds none: neither its kind nor its shape does",
         "",
         "Pod default/empty in x.yaml:6",
         "pods holds none: its pod spec is missing",
         "",
     ]
     assert found[6:9] == [
-        "Deployment n/d- in x.yaml:10",
+        "Deployment ns/d- in x.yaml:10",
         "pod spec /spec/template/spec of a Deployment, which the API server checks before there is a pod",
-        "namespace n",
+        "namespace ns",
     ]
+    assert "pod spec /spec/stage of a Rocket, a guess by its shape: the kind is not known" in found
     assert "GPU use none: a pod without GPUs" in found
     assert "rule no-privileged does not apply: looks at GPU pods only" in found
 
@@ -228,7 +239,7 @@ def test_uses_of_gpus(explained: object) -> None:
     start = found.index("GPU use a GPU pod")
     assert found[start + 1 : start + 6] == [
         'container "a": a claim for gpu.nvidia.com',
-        'container "b": deviceclass.resource.kubernetes.io/gpu.nvidia.com (requests 1, limits 1), of a GPU device class',
+        f'container "b": {DEVICE_CLASS_PREFIX}gpu.nvidia.com (requests 1, limits 1), of a GPU device class',
         'container "b": example.com/gpu (requests 2, limits 2), of the policy\'s gpus.resources',
         "annotation gpu-fraction",
         "the claim 'two' may be for a GPU: its device class is not known",

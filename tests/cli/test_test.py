@@ -71,10 +71,10 @@ def test_coverage(gpugate: Gpugate) -> None:
         "  runtime-class          deny never, repair 1, holds never\n  mesh                   lets through never\n"
         in outcome.out
     )
-    assert "3 of 8 outcomes exercised (38 %)\n" in outcome.out
-    assert gpugate("test", "--fail-under", "37.5").code == 0
+    assert "3 of 9 outcomes exercised (33 %)\n" in outcome.out
+    assert gpugate("test", "--fail-under", "33.3").code == 0
     failed = gpugate("test", "--fail-under", "40")
-    assert (failed.code, failed.err) == (1, "Error: 37.5 % of the outcomes are exercised; 40 % are wanted\n")
+    assert (failed.code, failed.err) == (1, "Error: 33.3 % of the outcomes are exercised; 40 % are wanted\n")
 
 
 def test_update(gpugate: Gpugate) -> None:
@@ -142,7 +142,13 @@ def test_the_schema_accepts_them(gpugate: Gpugate) -> None:
     document = yaml.safe_load((ROOT / "policies" / "tests" / "gpu-pods.yaml").read_text(encoding="utf-8"))
     validator.validate(document)
     first = document["cases"][0]
-    for wrong in ({"obj": 1}, {"expect": {}}, {"mode": None}, {"object": {"file": "a", "apiVersion": "v1"}}):
+    wrongs: list[dict[str, object]] = [
+        {"obj": 1},
+        {"expect": {}},
+        {"mode": None},
+        {"object": {"file": "a", "apiVersion": "v1"}},
+    ]
+    for wrong in wrongs:
         assert not validator.is_valid({**document, "cases": [{**first, **wrong}]})
     for right in ({"object": "a"}, {"object": {"file": "a", "name": "b"}}, {"now": "2027-01-31T00:00:00Z"}):
         assert validator.is_valid({**document, "cases": [{**first, **right}]})

@@ -195,3 +195,11 @@ def test_there_are_fixtures_of_nothing_else() -> None:
     from tests.contract.test_injections import KINDS
 
     assert {path.name for path in FOLDER.iterdir() if path.is_dir()} == {*RULES, *KINDS}
+
+
+@each("fail", "note")
+def test_only_rules_that_repair_speak_to_the_mutating_call(rule: Rule, fixture: Fixture) -> None:
+    """The mutating call asks them alone, and all others only for a refusal that lists everything."""
+    for repair in (True, False):
+        found = _of_rule(rule, subject_of(fixture.path).decide(policy_of(rule.id), repair=repair).findings)
+        assert rule.repairs or not any(finding.final or finding.early for finding in found)

@@ -55,7 +55,7 @@ FAIL t: bad <&> "  한국어
 wanted true
   t.yaml:7:78: gpu: found true, wanted false
 ERROR t: lost
-  t.yaml:8:17: none.yaml cannot be read: No such file or directory
+  t.yaml:8:18: none.yaml cannot be read: No such file or directory
 ERROR t: the policy cannot be used, so nothing was tested
   none.yaml:1:1: cannot be read: No such file or directory
 ERROR tests: cannot be read
@@ -73,7 +73,7 @@ def test_text_with_more_and_less(result: Ran) -> None:
     assert report("text", result, Style(verbose=True)).startswith("ok t: good\nFAIL t: bad")
     covered = report("text", result, coverage=True)
     assert "coverage of p:\n  no-privileged          deny 2, holds never\n" in covered
-    assert "3 of 8 outcomes exercised (38 %)\n" in covered
+    assert "3 of 9 outcomes exercised (33 %)\n" in covered
     quiet = report("text", result, Style(quiet=True), coverage=True)
     assert "deny 2, holds never" in quiet
     assert "exercised" not in quiet
@@ -101,7 +101,7 @@ def test_json(result: Ran) -> None:
     }  # fmt: skip
     assert [policy["name"] for policy in first["policies"]] == ["p"]
     assert (second["cases"], len(second["errors"]), second["policies"]) == ([], 1, [])
-    assert value["coverage"]["percent"] == 37.5
+    assert value["coverage"]["percent"] == 33.3
     assert value["coverage"]["rows"][0] == {
         "policy": "p", "kind": "rule", "name": "no-privileged", "outcomes": {"deny": 2, "holds": 0}
     }  # fmt: skip

@@ -55,7 +55,10 @@ OBJECTS: Final = [
     obj("example.com/v1", "Rocket", {"template": {"metadata": {"labels": {"a": "b"}}, "spec": SPEC}}),
     obj("apps.nvidia.com/v1alpha1", "NIMService", {"draResources": [{"resourceClaimName": "a"}], "resources": ONE}),
 ]
-JUNK = st.sampled_from([None, "text", "{{x}}", 3, -1.5, True, [], {}, [None], [3], ["text"], {"a": None}, [{}], [[]]])
+JUNK: Final[list[Any]] = [
+    *[None, "text", "{{x}}", 3, -1.5, True, [], {}],
+    *[[None], [3], ["text"], {"a": None}, [{}], [[]], {"name": 3}, [{"name": []}]],
+]
 
 
 def pointers(value: Any, pointer: str = "") -> Iterator[str]:
@@ -83,7 +86,7 @@ def test_mutated(data: st.DataObject) -> None:
         parent, _, last = pointer.rpartition("/")
         holder = at(value, parent)
         key = int(last) if isinstance(holder, list) else last.replace("~1", "/").replace("~0", "~")
-        holder[key] = deepcopy(data.draw(JUNK))
+        holder[key] = deepcopy(data.draw(st.sampled_from(JUNK)))
     before = deepcopy(value)
     for as_written in (False, True):
         *errors, whole = judged(value, as_written=as_written)

@@ -24,7 +24,7 @@ def apply(pod: Assembly, source: Source) -> None:
     if not text.strip():
         return
     if "{{" in text:
-        pod.places.rest = "its podSpecPatch, whose parameters are filled in when the workflow runs"
+        pod.places.rest = "its podSpecPatch"
         pod.places.notes.append(Note(at, "podSpecPatch has parameters, so it is judged only when pods are created"))
         return
     found = list(read(text.encode("utf-8", "surrogatepass"), "podSpecPatch"))
