@@ -1,7 +1,7 @@
 """A case of a test, and what comes of it."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import date
 from typing import Any, Literal, NamedTuple, Protocol
 
@@ -122,7 +122,7 @@ class SuiteResult:
     suite: Suite
     policy: Policy | None
     cases: tuple[CaseResult, ...] = ()
-    errors: tuple[Failure, ...] = field(default=())
+    errors: tuple[Failure, ...] = ()
 
 
 class Sources(NamedTuple):

@@ -6,7 +6,9 @@ from typing import Any
 import pytest
 import yaml
 
+from app.policy.schema import API_VERSION
 from app.suite.discover import Discovery
+from app.suite.schema import PolicyTest
 
 CASES: list[dict[str, Any]] = yaml.safe_load(Path(__file__).with_name("errors.yaml").read_text(encoding="utf-8"))
 
@@ -17,6 +19,10 @@ def test_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str, case:
     monkeypatch.chdir(tmp_path)
     Path("t.yaml").write_text(case["file"], encoding="utf-8")
     assert [f"{place}: {message}" for place, message in Discovery([path]).problems] == case["errors"]
+
+
+def test_the_version_is_that_of_policies() -> None:
+    assert PolicyTest.model_json_schema()["properties"]["apiVersion"]["const"] == API_VERSION
 
 
 @pytest.mark.parametrize(
