@@ -38,7 +38,7 @@ def compile_policy(parsed: list[Parsed]) -> Policy:
     return Policy(
         documents=documents,
         digest="sha256:" + sha256("".join(each.digest for each in documents).encode()).hexdigest(),
-        gpus=GpuSet(_vendors(_only(parsed, "gpus") or Gpus())),
+        gpus=gpu_set(parsed),
         modes=Modes(modes.default, tuple(dict.fromkeys(modes.labels)), dict(modes.namespaces)),
         exempt=Exempt(
             frozenset(exempt.namespaces),
@@ -53,6 +53,11 @@ def compile_policy(parsed: list[Parsed]) -> Policy:
         ),
         workloads_refused=frozenset(workloads.refuse),
     )
+
+
+def gpu_set(parsed: list[Parsed]) -> GpuSet:
+    """What the documents count as a GPU."""
+    return GpuSet(_vendors(_only(parsed, "gpus") or Gpus()))
 
 
 def _only(parsed: list[Parsed], section: str) -> Any:

@@ -3,6 +3,7 @@
 from typing import Any, NamedTuple
 
 from app.documents import Document
+from app.policy.errors import Problem
 
 
 class Parsed(NamedTuple):
@@ -12,3 +13,9 @@ class Parsed(NamedTuple):
     digest: str
     spec: Any
     document: Document
+
+
+def at(document: Document, pointer: str, message: str, *, key: bool = False) -> Problem:
+    """A problem at a place of a document; ``key`` points at the key rather than its value."""
+    region = document.locate(pointer, key=key)
+    return Problem(document.name, region.line, region.column, message)

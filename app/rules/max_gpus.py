@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 
 from app.model.finding import Result
 from app.model.gpu import GpuSet, Names
+from app.model.patch import escape
 from app.model.pod import Container
 from app.model.quantity import MILLI, InvalidQuantity, parse, text
 from app.rules.rule import Rule, Subject
@@ -107,6 +108,13 @@ def _amount(asked: Mapping[str, object], name: str) -> int:
         return 0
 
 
+def resources(parameters: Parameters) -> Iterator[tuple[str, str]]:
+    """The names and patterns of all three parameters."""
+    for section in ("perPod", "perContainer", "sizes"):
+        for pattern in getattr(parameters, section):
+            yield f"/{section}/{escape(pattern)}", pattern
+
+
 RULE = Rule(
     id="max-gpus",
     summary="Pods stay within a number of GPUs",
@@ -115,4 +123,5 @@ RULE = Rule(
     parameters=Parameters,
     check=check,
     pods="gpu",
+    resources=resources,
 )

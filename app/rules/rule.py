@@ -25,10 +25,16 @@ class Subject(NamedTuple):
 
 Check = Callable[[Any, Subject], Iterable[Result]]
 Condition = Callable[[Any, GpuSet], Iterable[str]]
+Resources = Callable[[Any], Iterable[tuple[str, str]]]
 
 
 def no_condition(_parameters: Any, _gpus: GpuSet) -> Iterable[str]:
     """For rules that look at GPU pods only."""
+    return ()
+
+
+def no_resources(_parameters: Any) -> Iterable[tuple[str, str]]:
+    """For rules whose parameters name no resources."""
     return ()
 
 
@@ -40,7 +46,8 @@ class Rule:
     error. ``pods`` says which pods it can find fault with: those with GPUs, those without, or every pod;
     ``hidden_claims`` that a pod whose claims hide their device class counts as one with GPUs.
     ``condition`` gives CEL expressions over ``object``, one of which is true for every pod without GPUs that the
-    rule can find fault with. ``repairs`` tells whether ``repair: true`` means anything.
+    rule can find fault with. ``repairs`` tells whether ``repair: true`` means anything. ``resources`` gives the GPU
+    resources that the parameters name, each with its JSON Pointer in them.
     """
 
     id: str
@@ -53,6 +60,7 @@ class Rule:
     condition: Condition = no_condition
     hidden_claims: bool = False
     repairs: bool = False
+    resources: Resources = no_resources
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,7 +77,8 @@ def test_every_preset_has_a_row_with_its_runtime_classes(name: str) -> None:
 
 @pytest.mark.parametrize("text", EXAMPLES, ids=lambda text: text.partition(":")[0])
 def test_every_example_is_a_policy(text: str) -> None:
-    whole = text if text.startswith("apiVersion") else document(text)
+    gpus = "" if "gpus:" in text else "gpus: {presets: [nvidia]}\n"
+    whole = text if text.startswith("apiVersion") else document(gpus + text)
     assert load([("example.yaml", whole.encode())])
 
 

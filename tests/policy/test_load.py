@@ -201,6 +201,7 @@ exceptions:
     owner: o
     reason: r
     expires: 2027-01-31
+gpus: {presets: [nvidia]}
 """
     rules = "rules: [{rule: no-privileged}]\ninject: [{name: gpu-nodes, nodeSelector: {a: b}}]"
     assert policy(exception, rules).exceptions[0].rules == {"no-privileged", "gpu-nodes"}
@@ -222,11 +223,11 @@ def test_errors_of_all_files_are_said_at_once() -> None:
 
 
 def test_the_digest_stands_for_the_content_and_not_for_its_layout() -> None:
-    block = document("modes:\n  default: warn # for now\n  labels: [warn]\nrules:\n  - rule: no-privileged\n")
-    flow = document('{"rules": [{"rule": "no-privileged"}], "modes": {labels: ["warn"], default: \'warn\'}}')
+    block = document("modes:\n  default: warn # for now\n  labels: [warn]\nrules:\n  - rule: no-gpu-bypass\n")
+    flow = document('{"rules": [{"rule": "no-gpu-bypass"}], "modes": {labels: ["warn"], default: \'warn\'}}')
     json = (
         '{"kind":"GpuPolicy","apiVersion":"gpugate.dev/v1alpha1","metadata":{"name":"p"},'
-        '"spec":{"modes":{"default":"warn","labels":["warn"]},"rules":[{"rule":"no-privileged"}]}}'
+        '"spec":{"modes":{"default":"warn","labels":["warn"]},"rules":[{"rule":"no-gpu-bypass"}]}}'
     )
     digests = {load([(name, text.encode())]).digest for name, text in (("a", block), ("b", flow), ("c.json", json))}
     assert len(digests) == 1
@@ -237,7 +238,7 @@ def test_the_digest_stands_for_the_content_and_not_for_its_layout() -> None:
 
 @pytest.mark.parametrize(
     "spec",
-    ["modes: {default: enforce}", "rules: [{rule: no-privileged}]", "rules: [{rule: no-privileged, action: warn}]", ""],
+    ["modes: {default: enforce}", "rules: [{rule: no-gpu-bypass}]", "rules: [{rule: no-gpu-bypass, action: warn}]", ""],
 )
 def test_every_content_has_a_digest_of_its_own(spec: str) -> None:
     others = {policy("modes: {default: warn}").digest, policy(spec, "").digest}
@@ -248,11 +249,11 @@ def test_every_content_has_a_digest_of_its_own(spec: str) -> None:
 def test_values_that_yaml_could_read_as_something_else() -> None:
     """Our own modes are text in YAML 1.1, and so is a day, quoted or not."""
     exception = """
-rules: [{rule: no-privileged}]
+rules: [{rule: no-gpu-bypass}]
 modes: {default: disabled, labels: [disabled, audit, warn, assist, enforce]}
 exceptions:
-  - {name: a, rules: [no-privileged], match: {images: [x]}, owner: o, reason: r, expires: 2027-01-31}
-  - {name: b, rules: [no-privileged], match: {images: [x]}, owner: o, reason: r, expires: "2027-01-31"}
+  - {name: a, rules: [no-gpu-bypass], match: {images: [x]}, owner: o, reason: r, expires: 2027-01-31}
+  - {name: b, rules: [no-gpu-bypass], match: {images: [x]}, owner: o, reason: r, expires: "2027-01-31"}
 """
     made = policy(exception)
     assert made.modes.default == "disabled"
