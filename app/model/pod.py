@@ -166,17 +166,26 @@ def _privileged(security: Any, pointer: str) -> bool:
     raise MalformedPod(f"{pointer}/securityContext/privileged", privileged, "true or false")
 
 
+def scheduled(status: Any) -> bool:
+    """True if the status of a pod says that the scheduler has bound it; raises nothing."""
+    conditions = status.get("conditions") if type(status) is dict else None
+    return type(conditions) is list and any(
+        type(each) is dict and each.get("type") == "PodScheduled" and each.get("status") == "True"
+        for each in conditions
+    )
+
+
 class Pod:
     """A pod or pod template.
 
     ``metadata_pointer`` and ``spec_pointer`` are JSON Pointers into the object that holds it: ``/metadata`` and
     ``/spec`` in a Pod, ``/spec/template/metadata`` and ``/spec/template/spec`` in a Deployment. ``daemonset``
-    tells that a DaemonSet makes this pod; ``places`` where its parts really stand, if the object holds no plain pod
-    spec. Raises MalformedPod.
+    tells that a DaemonSet makes this pod; ``scheduled`` that it was the scheduler who chose its node; ``places`` where
+    its parts really stand, if the object holds no plain pod spec. Raises MalformedPod.
     """
 
     __slots__ = ("annotations", "containers", "daemonset", "labels", "metadata", "metadata_pointer", "node_name",
-                 "places", "runtime_class", "scheduler", "spec", "spec_pointer")  # fmt: skip
+                 "places", "runtime_class", "scheduled", "scheduler", "spec", "spec_pointer")  # fmt: skip
 
     def __init__(
         self,
@@ -186,6 +195,7 @@ class Pod:
         metadata_pointer: str = "/metadata",
         spec_pointer: str = "/spec",
         daemonset: bool | None = None,
+        scheduled: bool = False,
         places: "Places | None" = None,
     ) -> None:
         if type(spec) is not dict:
@@ -198,6 +208,7 @@ class Pod:
         self.spec: dict[str, Any] = spec
         self.metadata_pointer = metadata_pointer
         self.spec_pointer = spec_pointer
+        self.scheduled = scheduled
         self.places = places
         self.labels = _texts(metadata, "labels", metadata_pointer)
         self.annotations = _texts(metadata, "annotations", metadata_pointer)
@@ -215,7 +226,7 @@ class Pod:
     @classmethod
     def of(cls, obj: dict[str, Any]) -> "Pod":
         """The view of a Pod object."""
-        return cls(obj.get("metadata"), obj.get("spec"))
+        return cls(obj.get("metadata"), obj.get("spec"), scheduled="status" in obj and scheduled(obj["status"]))
 
     def _owned_by_daemonset(self) -> bool:
         if "ownerReferences" not in self.metadata:

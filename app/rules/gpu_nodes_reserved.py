@@ -2,7 +2,7 @@
 
 Reads spec.tolerations, spec.nodeSelector, required node affinity, spec.nodeName.
 Allowed: no toleration that names a GPU taint's key (one that tolerates everything names none), no selector on a GPU
-node label, no node name. Pods of DaemonSets are left alone: they belong on every node.
+node label, no node name but one that the scheduler chose. Pods of DaemonSets are left alone: they belong on every node.
 """
 
 import re
@@ -47,7 +47,7 @@ def check(parameters: Parameters, subject: Subject) -> Iterator[Result]:
     for label in parameters.nodeLabels:
         name, _, wanted = label.partition("=")
         labels.setdefault(name, set()).add(wanted)
-    if pod.node_name:
+    if pod.node_name and not pod.scheduled:
         said = f"nodeName {quoted(pod.node_name)} places a pod without GPUs past the scheduler; leave nodeName out"
         yield Result("violation", f"{pod.spec_pointer}/nodeName", said)
     for index, toleration in enumerate(pod.tolerations()):

@@ -5,7 +5,7 @@ from typing import Any, Final, NamedTuple
 
 from app.model.patch import escape, unescape
 from app.model.places import Place, Places
-from app.model.pod import MalformedPod, Pod
+from app.model.pod import MalformedPod, Pod, scheduled
 from app.workloads.defaulting import defaulted
 from app.workloads.kinds import Kind, Kinds, Site, every_part, group_kind, steps
 from app.workloads.reading import a_map
@@ -17,7 +17,8 @@ _GUESS: Final = Kind()
 class Template(NamedTuple):
     """A pod spec in an object, and the metadata beside it; both raw. Pointers are relative to the object.
 
-    ``places`` tells where the parts of a pod stand that has no plain pod spec; ``guessed`` that the kind is not known.
+    ``places`` tells where the parts of a pod stand that has no plain pod spec; ``guessed`` that the kind is not known;
+    ``scheduled`` that it is a pod which the scheduler has bound.
     """
 
     kind: Kind
@@ -27,6 +28,7 @@ class Template(NamedTuple):
     metadata: Any
     places: Places | None = None
     guessed: bool = False
+    scheduled: bool = False
 
     def pod(self) -> Pod:
         """The pod as the API server would have it, with its defaults; raises MalformedPod."""
@@ -37,6 +39,7 @@ class Template(NamedTuple):
                 metadata_pointer=self.metadata_pointer,
                 spec_pointer=self.spec_pointer,
                 daemonset=True if self.kind.daemonset else None,  # else its owner tells
+                scheduled=self.scheduled,
                 places=self.places,
             )
         except MalformedPod as error:
@@ -52,7 +55,9 @@ def templates(obj: dict[str, Any], kinds: Kinds) -> Iterator[Template]:
     name = group_kind(obj)
     kind = kinds.get(name) if name else None
     if kind is not None:
-        yield from _of_kind(kind, Site(obj, "", obj, "", obj), kinds)
+        bound = name == ("", "Pod") and scheduled(obj.get("status"))
+        for template in _of_kind(kind, Site(obj, "", obj, "", obj), kinds):
+            yield template._replace(scheduled=True) if bound else template
 
 
 def guesses(obj: dict[str, Any], kinds: Kinds) -> Iterator[Template]:
