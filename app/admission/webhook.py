@@ -59,7 +59,8 @@ def review(policy: Policy, phase: Phase, mode: Mode, request: Request, context: 
             return _validated(request.uid, mode, findings)
         if phase == "mutate":
             return _mutate(policy, mode, request.uid, pod, context)
-        decision = decide(policy, pod, context, repair=mode in ("audit", "warn"))
+        judged_as_repaired = mode in ("audit", "warn")
+        decision = decide(policy, pod, context, repair=judged_as_repaired, injections=policy.selecting)
         return _validated(request.uid, mode, _spoken(policy, decision, pod, context))
     except MalformedPod as error:
         return failure(request.uid, mode, str(error))

@@ -19,6 +19,10 @@ class Injection:
     hide_gpus: bool = False
     on_conflict: Literal["refuse", "keep"] = "refuse"
 
+    def selector_only(self) -> "Injection":
+        """The part that a pod can contradict."""
+        return Injection(node_selector=self.node_selector, on_conflict=self.on_conflict)
+
     def apply(self, draft: Draft) -> Iterator[Injected]:
         """The changes that are missing from the draft, recorded in it as they are yielded."""
         if self.taints:

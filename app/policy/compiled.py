@@ -1,6 +1,6 @@
 """A policy ready for use: frozen, no I/O, nothing of pydantic left."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Any, Literal, NamedTuple
 
@@ -121,7 +121,8 @@ class Policy:
     """Everything that the documents say, added up.
 
     ``digest`` stands for all of it. ``matches_runtime_class`` tells that the class a pod gets decides on what else
-    applies to it; ``repairing`` are the rules that repair, ``repeats_repairs`` that one of them stands there twice.
+    applies to it; ``repairing`` are the rules that repair, ``repeats_repairs`` that one of them stands there twice;
+    ``selecting`` are the injections as far as a pod can contradict them.
     """
 
     documents: tuple[DocumentId, ...]
@@ -137,10 +138,13 @@ class Policy:
     matches_runtime_class: bool = field(init=False)
     repairing: tuple[BoundRule, ...] = field(init=False)
     repeats_repairs: bool = field(init=False)
+    selecting: tuple[BoundInjection, ...] = field(init=False)
 
     def __post_init__(self) -> None:
         matches = [*(rule.match for rule in self.rules), *(injection.match for injection in self.injections)]
         object.__setattr__(self, "matches_runtime_class", any(match.runtime_classes for match in matches))
+        selecting = [replace(bound, injection=bound.injection.selector_only()) for bound in self.injections]
+        object.__setattr__(self, "selecting", tuple(bound for bound in selecting if bound.injection.node_selector))
         object.__setattr__(self, "repairing", tuple(bound for bound in self.rules if bound.rule.repairs))
         object.__setattr__(
             self, "repeats_repairs", len(self.repairing) != len({each.rule.id for each in self.repairing})

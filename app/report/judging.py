@@ -77,7 +77,9 @@ def judged_objects(
     """
     for document in read(content, source.name):
         if isinstance(document, DocumentError):
-            yield InputError(source.name, document.line, document.column, document.message)
+            template = "{{" in source.line(document.line)
+            hint = " (a template of Helm's? --chart DIR renders it)" if template else ""
+            yield InputError(source.name, document.line, document.column, document.message + hint)
         else:
             yield from _judged(source, document, judging, kinds)
 

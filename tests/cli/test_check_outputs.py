@@ -125,7 +125,7 @@ def test_yaml_is_the_input_with_the_patch_of_json(check: Gpugate, source: str) -
     written = list(yaml.safe_load_all(check("-o", "yaml", "k8s").out))
     pods = json.loads(check("-o", "json", "k8s").out)["pods"]
     plain = list(yaml.safe_load_all(DOCUMENTS))
-    first, config, second, job = plain[0], *plain[1]["items"], plain[2]
+    first, (config, second), job = plain[0], plain[1]["items"], plain[2]
     assert written == [
         jsonpatch.apply_patch(first, pods[0]["patch"]),
         config,

@@ -34,7 +34,7 @@ DEPLOYMENT = {
         },
     },
 }
-OPERATIONS = [
+OPERATIONS: list[tuple[str, list[dict[str, Any]]]] = [
     ("limits", [{"op": "add", "path": f"{SPEC}/containers/0/resources/limits", "value": {"nvidia.com/gpu": 2}}]),
     ("class", [{"op": "add", "path": f"{SPEC}/runtimeClassName", "value": "nvidia"}]),
     ("nodes", [{"op": "add", "path": f"{SPEC}/tolerations/-", "value": {"key": "nvidia.com/gpu", "value": "on"}}]),
@@ -144,7 +144,7 @@ def test_every_change_alone(tmp_path: Path, first: int) -> None:
 
 
 def test_a_change_of_an_earlier_change(tmp_path: Path) -> None:
-    steps = [
+    steps: list[dict[str, Any]] = [
         {"op": "add", "path": f"{SPEC}/nodeSelector", "value": {}},
         {"op": "add", "path": f"{SPEC}/nodeSelector/a", "value": "b"},
         {"op": "add", "path": f"{SPEC}/restartPolicy", "value": "Never"},
