@@ -35,6 +35,7 @@ run: $(VENV)/installed
 
 control-plane:
 	@$(PYTHON) tests/controlplane/build.py >/dev/null
+	@$(PYTHON) tests/tools/build.py >/dev/null
 
 test: $(VENV)/installed-dev control-plane
 	$(BIN)/pytest -n $(WORKERS) --dist loadfile $(PYTEST_ARGS)
@@ -51,6 +52,7 @@ format: $(VENV)/installed-dev
 
 bench: $(VENV)/installed-dev
 	$(BIN)/python -m tests.bench.server $(if $(WRITE),--write docs/benchmarks.md)
+	$(BIN)/python -m tests.bench.check
 
 LOCK := $(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --no-annotate --quiet
 lock: $(VENV)/installed-dev

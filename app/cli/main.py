@@ -17,6 +17,7 @@ COMMANDS: Final = {
     "except": "write an exception that lets a violation through for a while",
     "explain": "explain a rule, an injection, or the verdict on a file",
     "manifests": "print the webhook configurations for a policy",
+    "replay": "show what another policy would have answered to recorded pods",
     "schema": "print the JSON Schema of the policy file, or of its tests",
     "serve": "run the webhook server",
     "test": "run the tests of a policy",

@@ -18,6 +18,7 @@ from app.sources.facts import InvalidFacts
 
 if TYPE_CHECKING:
     from app.server.facts import FactsFile
+    from app.server.recording import Recording
     from app.server.store import PolicyStore
     from app.server.tls import Certificates
 
@@ -49,6 +50,8 @@ _EXAMPLE = {
               help="Port of metrics and policy (HTTP); 0 takes a free one.")  # fmt: skip
 @click.option("--cluster-facts", metavar="FILE", type=click.Path(path_type=Path),
               help="JSON of what exists in the cluster (RuntimeClasses); followed while it changes.")  # fmt: skip
+@click.option("--record", metavar="DIR", type=click.Path(path_type=Path),
+              help="Write the reviews of pods there, redacted, for gpugate replay: 512 MiB at most.")  # fmt: skip
 def command(
     policy_path: str | None,
     cert_dir: Path,
@@ -56,6 +59,7 @@ def command(
     port: int,
     metrics_port: int,
     cluster_facts: Path | None,
+    record: Path | None,
     *,
     dev: bool,
 ) -> None:
@@ -80,8 +84,11 @@ def command(
     made = _make_certificates(cert_dir, host) if dev else None
     certificates = _certificates(cert_dir)
     with _bind(host, port, "--port") as webhook, _bind(host, metrics_port, "--metrics-port") as metrics:
+        recording = _recording(record) if record else None
         log = JsonLog()
-        service = Service(policies, Metrics(lambda: log.dropped), log, facts)
+        service = Service(policies, Metrics(lambda: log.dropped), log, facts, recording)
+        if recording:
+            service.metrics.registry.register(recording)
         if certificates.trusted() is False:
             click.echo(f"note: {cert_dir / 'ca.crt'} is not the authority of tls.crt", err=True)
         if dev:
@@ -110,6 +117,15 @@ def _facts(path: Path) -> "FactsFile":
         raise click.ClickException(f"{path} holds no cluster facts: {error}") from error
     except OSError as error:
         raise click.ClickException(f"cluster facts cannot be read: {path}: {error.strerror}") from error
+
+
+def _recording(folder: Path) -> "Recording":
+    from app.server.recording import Recording
+
+    try:
+        return Recording(folder)
+    except OSError as error:
+        raise click.ClickException(f"reviews cannot be recorded in {folder}: {error.strerror}") from error
 
 
 def _make_certificates(folder: Path, host: str | None) -> str | None:

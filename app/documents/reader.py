@@ -1,16 +1,20 @@
 """A file to its documents."""
 
 import codecs
+import re
 from collections.abc import Generator, Iterator
+from itertools import islice
 from typing import Final
 
 from app.documents.document import Document, documents
 from app.documents.errors import DocumentError, TextError
+from app.documents.json_list import cut_list, read_items
 from app.documents.json_reader import NotJsonError, looks_like_json, read_json
 from app.documents.regions import Text
 from app.documents.yaml_reader import read_yaml
 
 _SEPARATOR: Final = b"---"
+_CONTENT: Final = re.compile(rb"(?:\A|[\r\n])[ \t\v\f]*[^\s#]")
 
 
 def read(data: bytes, name: str) -> Iterator[Document | DocumentError]:
@@ -73,7 +77,8 @@ def _next_separator(data: bytes, start: int) -> int:
 
 
 def _is_blank(data: bytes) -> bool:
-    return all(not line or line.startswith(b"#") for line in map(bytes.strip, data.splitlines()))
+    # To look for the first line with something else takes no list of all lines.
+    return _CONTENT.search(data) is None
 
 
 def _separator_error(separator: bytes, name: str, line: int) -> DocumentError | None:
@@ -86,6 +91,16 @@ def _separator_error(separator: bytes, name: str, line: int) -> DocumentError | 
 def _documents(text: Text, index: int) -> Generator[Document | DocumentError, None, int]:
     """The documents in a text, the first of them number ``index``; returns how many numbers they take."""
     if looks_like_json(text.data):
+        done = 0
+        cut = cut_list(text)
+        if cut is not None:
+            for found in read_items(cut, index):
+                if found is None:
+                    break  # the cut was wrong, or the JSON is: what comes of the whole is right
+                done += 1
+                yield found
+            else:
+                return 1
         try:
             values = read_json(text)
         except NotJsonError as error:
@@ -97,7 +112,7 @@ def _documents(text: Text, index: int) -> Generator[Document | DocumentError, No
             return 1
         else:
             for number, (source, value) in enumerate(values, index):
-                yield from documents(source, value, number)
+                yield from islice(documents(source, value, number), done if number == index else 0, None)
             return len(values)
     yield from read_yaml(text, index)
     return 1

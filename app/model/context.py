@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 from datetime import date
-from typing import Any
+from typing import Any, NamedTuple
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +30,7 @@ class ClusterFacts:
 UNKNOWN_CLUSTER = ClusterFacts()
 
 
-@dataclass(frozen=True, slots=True)
-class Context:
+class Context(NamedTuple):
     """Where and when a pod is judged.
 
     ``template`` is true where the pod is still a template that the API server validates on its own (core

@@ -42,8 +42,10 @@ def check(parameters: Parameters, subject: Subject) -> Iterator[Result]:
     pod, gpus = subject.pod, subject.gpus
     environment = gpus.environment
     for container in pod.containers:
-        if "env" in container.raw and any(entry.get("name") in environment for entry in container.env()):
-            yield from _environment(container, subject)
+        if "env" in container.raw:
+            for index, entry in enumerate(container.env()):
+                if entry.get("name") in environment:
+                    yield from _variable(container, index, entry, subject)
         if parameters.envFrom and gpus.environment and container.env_from() and not subject.use.asks(container):
             variables = " or ".join(sorted(gpus.environment))
             said = f"{container.label}: envFrom may set {variables}; list the variables that it needs under env"
@@ -56,8 +58,9 @@ def check(parameters: Parameters, subject: Subject) -> Iterator[Result]:
                 "one; set securityContext.privileged to false"
             )
             yield Result("violation", f"{container.pointer}/securityContext/privileged", said, container)
+    exact, prefixes = gpus.bypass_annotations.exact, gpus.bypass_annotations.prefixes
     for key in pod.annotations:
-        if key in gpus.bypass_annotations:
+        if key in exact or key.startswith(prefixes):
             said = f"annotation {key} hands devices to the pod past its resource requests; remove it and ask for a GPU"
             yield Result("violation", f"{pod.metadata_pointer}/annotations/{escape(key)}", said)
     if "volumes" in pod.spec and any("hostPath" in volume for volume in pod.volumes()):
@@ -72,25 +75,20 @@ def check(parameters: Parameters, subject: Subject) -> Iterator[Result]:
         yield Result("note", f"{pod.spec_pointer}/hostUsers", said)
 
 
-def _environment(container: Container, subject: Subject) -> Iterator[Result]:
-    environment = subject.gpus.environment
-    for index, entry in enumerate(container.env()):
-        name = entry.get("name")
-        if name not in environment:
-            continue
-        value = entry.get("value") or ""
-        if subject.use.asks(container) or (container.claims and subject.use.unknown_claim is not None):
-            if value != "all":
-                continue
-            reason = "is all, more than the GPUs that it asks for; remove it"
-        elif not value and entry.get("valueFrom") is not None:
-            reason = "comes from elsewhere and may hand it GPUs that it does not ask for; remove it or set it to void"
-        elif value in environment[name]:
-            continue
-        else:
-            found = quoted(str(value))
-            reason = f"is {found}, which hands it GPUs that it does not ask for; ask for a GPU, or set it to void"
-        yield Result("violation", f"{container.pointer}/env/{index}", f"{container.label}: {name} {reason}", container)
+def _variable(container: Container, index: int, entry: dict[str, Any], subject: Subject) -> Iterator[Result]:
+    """At most one result for an entry of ``env`` that is one of the vendors' variables."""
+    name, value = entry["name"], entry.get("value") or ""
+    if subject.use.asks(container) or (container.claims and subject.use.unknown_claim is not None):
+        if value != "all":
+            return
+        reason = "is all, more than the GPUs that it asks for; remove it"
+    elif not value and entry.get("valueFrom") is not None:
+        reason = "comes from elsewhere and may hand it GPUs that it does not ask for; remove it or set it to void"
+    elif value in subject.gpus.environment[name]:
+        return
+    else:
+        reason = f"is {quoted(value)}, which hands it GPUs that it does not ask for; ask for a GPU, or set it to void"
+    yield Result("violation", f"{container.pointer}/env/{index}", f"{container.label}: {name} {reason}", container)
 
 
 def _mounts(container: Container, gpus: GpuSet) -> Iterator[Result]:

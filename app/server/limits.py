@@ -50,3 +50,18 @@ MAX_TEXT: Final = 500
 
 TICK: Final = 1.0
 """How often files are looked at and deadlines are checked."""
+
+MAX_RECORD_FILE: Final = 32 * 1024 * 1024
+"""A file of `--record` ends at this size: some thousand reviews, read and copied in seconds."""
+
+MAX_RECORD_FILES: Final = 16
+"""How many of these files are kept, the newest: 512 MiB in all, about a hundred thousand reviews."""
+
+MAX_RECORD_LINE: Final = 1024 * 1024
+"""A longer record is left out. etcd stores no object above 1.5 MiB, and a redacted pod is far smaller."""
+
+MAX_RECORD_PENDING: Final = 16 * 1024 * 1024
+"""Reviews that wait for a slow disk. Beyond, they are left out and counted: a disk must not stop admission."""
+
+RECORD_CLOSE_TIMEOUT: Final = 2.0
+"""At the end, how long the disk may take for what still waits."""

@@ -80,6 +80,8 @@ class Reviews:
         start = perf_counter()
         answer = self._judge(target, request)
         service.decisions.add(target.phase, request, answer, perf_counter() - start)
+        if service.recording is not None:
+            service.recording.add(target.phase, service.policies.current.policy.digest, request, body, answer)
         return 200, answer.body
 
     def refuse(self, bad: BadRequest, path: str) -> tuple[int, bytes]:

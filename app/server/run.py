@@ -50,6 +50,9 @@ class _Process:
     async def serve(self) -> None:
         """Run until stopped."""
         loop = self._service.decisions.loop = asyncio.get_running_loop()
+        recording = self._service.recording
+        if recording:
+            recording.loop = loop
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self._asked_to_stop, number)
         loop.add_signal_handler(signal.SIGHUP, self._asked_to_reload)
@@ -72,6 +75,9 @@ class _Process:
         await asyncio.gather(*listeners)
         ticker.cancel()
         self._service.decisions.settle()
+        if recording:
+            recording.close()
+            recording.report(self._service.log)
         self._service.log.event("stopped")
 
     def _asked_to_stop(self, number: int) -> None:
@@ -121,6 +127,8 @@ class _Process:
             service.today = datetime.now(UTC).date()
             if service.facts_file:
                 service.facts_file.refresh(service.metrics, service.log)
+            if service.recording:
+                service.recording.report(service.log)
             service.log.flush()
             for listener in (self._webhook, self._metrics):
                 listener.check_deadlines(loop.time())

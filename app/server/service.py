@@ -9,6 +9,7 @@ from app.server.facts import FactsFile
 from app.server.limits import MAX_TEXT
 from app.server.log import JsonLog
 from app.server.metrics import Metrics
+from app.server.recording import Recording
 from app.server.store import PolicyStore
 
 
@@ -20,6 +21,7 @@ class Service:
     metrics: Metrics
     log: JsonLog
     facts_file: FactsFile | None = None
+    recording: Recording | None = None
     certificate_expiry: datetime | None = None
     draining: bool = False
     decisions: Decisions = field(init=False)

@@ -96,7 +96,7 @@ def judged_object(policy: Policy, obj: dict[str, Any], mode: Mode, context: Cont
     """The verdict on an object that is created; raises MalformedPod and Unanswered."""
     pods, verdicts = [], []
     for template in templates_in(obj, kinds):
-        pod, inner = template.pod(), replace(context, template=template.kind.validated)
+        pod, inner = template.pod(), context._replace(template=template.kind.validated)
         verdicts.append(judge(policy, pod, inner, mode))
         pods.append(JudgedPod(pod, inner, verdicts[-1].exempt, verdicts[-1].findings))
     return _judged(policy, obj, mode, pods, verdicts)

@@ -52,6 +52,8 @@ def test_it_works_in_a_folder_with_an_app_of_its_own(gpugate: Path, tmp_path: Pa
     checked = run(gpugate, "check", "--policy", "shipped", "pod.yaml", cwd=tmp_path)
     assert checked.returncode == 0, checked.stderr
     assert 'runtimeClassName set to "nvidia"' in checked.stdout
+    explained = run(gpugate, "explain", "rule", "no-privileged", cwd=tmp_path)
+    assert explained.returncode == 0, explained.stderr
     schema = run(gpugate, "schema", cwd=tmp_path)
     assert schema.returncode == 0, schema.stderr
 
