@@ -25,13 +25,15 @@ def gpugate(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     """The command, installed in an environment of its own that shares only the dependencies."""
     home = tmp_path_factory.mktemp(request.param)
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(home)], check=True)
-    python = home / "bin" / "python"
-    what = [str(request.getfixturevalue("wheel"))] if request.param == "wheel" else ["--editable", str(ROOT)]
-    pip = [sys.executable, "-m", "pip", "--python", str(python), "install", "--quiet", "--no-deps", "--no-index"]
-    subprocess.run([*pip, "--no-build-isolation", *what], check=True, capture_output=True)
     packages = Path(sysconfig.get_path("purelib", vars={"base": str(home), "platbase": str(home)}))
     # A folder listed here is searched, but the .pth files in it are not read: gpugate itself is not found through it.
     (packages / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    what = [str(request.getfixturevalue("wheel"))] if request.param == "wheel" else ["--editable", str(ROOT)]
+    pip = [sys.executable, "-m", "pip", "--python", str(home / "bin" / "python"), "install", "--quiet", "--no-deps"]
+    # Its own copy, though the environment that the dependencies come from has one too.
+    subprocess.run(
+        [*pip, "--no-index", "--no-build-isolation", "--ignore-installed", *what], check=True, capture_output=True
+    )
     return home / "bin" / "gpugate"
 
 
