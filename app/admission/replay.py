@@ -4,12 +4,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from typing import Any, Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 import orjson
 
 from app.admission.judge import Verdict, judge, judge_update
 from app.admission.recorded import ADMITTED, UNREADABLE, Answered, Pod, Said
+from app.admission.undo import without
 from app.admission.webhook import review
 from app.model.context import ClusterFacts, Context
 from app.model.finding import Finding
@@ -93,36 +94,10 @@ def _validated(policy: Policy, pod: Pod, first: Verdict, context: Context, mode:
         # The policy would have made the pod that was recorded, so this is the call itself.
         unpinned = replace(policy, modes=Modes())
         return review(unpinned, "validate", mode, pod.final, context).findings
-    # It would have made another pod. So this one is judged as if repaired, and what was written by the policy of
-    # that time is not held against it.
-    second = judge(policy, View.of(pod.final.object), context, mode)
-    return [
-        each
-        for each in second.findings
-        if not each.early and each.outcome not in _CHANGES and not _written(each.pointer, pod)
-    ]
-
-
-def _written(pointer: str, pod: Pod) -> bool:
-    """True if what is at the pointer, or around it, was added by the recorded patch."""
-    assert pod.final is not None
-    for operation in pod.patch or ():
-        path = operation["path"]
-        if path.endswith("/-"):
-            parent = path.removesuffix("/-")
-            if pointer.startswith(parent + "/"):
-                entry = parent + "/" + pointer[len(parent) + 1 :].split("/")[0]
-                if _value(pod.final.object, entry) == operation["value"]:
-                    return True
-        elif pointer == path or pointer.startswith(path + "/"):
-            return True
-    return False
-
-
-def _value(value: Any, pointer: str) -> Any:
-    for token in pointer.split("/")[1:]:
-        value = value[int(token)] if type(value) is list else value[token]
-    return value
+    # It would have made another pod: not what the policy of that time added, but what this one does.
+    made = without(pod.final.object, pod.patch or (), pod.sent.object or {})
+    second = judge(policy, View.of(made), context, mode)
+    return [each for each in second.findings if not each.early and each.outcome not in _CHANGES]
 
 
 def _whole(verdict: Verdict) -> Answered:
@@ -137,8 +112,9 @@ def differences(old: Answered | None, new: Answered) -> Iterator[Difference]:
     """What is different about the new answer. Nothing known of the old one: the pod was let in as it was."""
     old = old or ADMITTED
     if old.refused and new.refused:
-        yield from _rules("refused-differently", old, new, ("deny",))
-        yield from _rules("refused-differently", new, old, ("deny",))
+        if any(each.outcome == "deny" for each in old.said):  # else nobody knows by which rules
+            yield from _rules("refused-differently", old, new, ("deny",))
+            yield from _rules("refused-differently", new, old, ("deny",))
     elif new.refused:
         yield from _rules("newly-refused", ADMITTED, new, ("deny",))
     elif old.refused:
@@ -167,20 +143,26 @@ def _changes(old: Answered, new: Answered) -> Iterator[Difference]:
         return
     change: Change = "no-longer-changed" if not after else "changed-differently" if before else "newly-changed"
     known = before or Counter()
-    found = [*_changers(change, new, old, after - known), *_changers(change, old, new, known - after)]
-    yield from {each.rule: each for each in found}.values() if found else (Difference(change, "", ""),)
+    messages: dict[str, list[str]] = {}
+    for each in _changers(new, old, after - known):
+        messages.setdefault(each.rule, []).append(each.message)
+    for each in _changers(old, new, known - after):
+        messages.setdefault(each.rule, []).append(f"no longer: {each.message}")
+    if not messages:
+        yield Difference(change, "", "")
+    for rule, said in messages.items():
+        yield Difference(change, rule, "; ".join(said))
 
 
-def _changers(
-    change: Change, answered: Answered, other: Answered, wanted: Counter[tuple[str, bytes]]
-) -> Iterator[Difference]:
-    """One difference for each change that adds what is wanted, or, where that is not known, that the other lacks."""
+def _changers(answered: Answered, other: Answered, wanted: Counter[tuple[str, bytes]]) -> Iterator[Said]:
+    """The changes that add what is wanted, or, where that is not known, those by rules that change nothing in the
+    other answer."""
     rules = {each.rule for each in other.said if each.outcome in _CHANGES}
     for each in answered.said:
         if each.outcome in _CHANGES:
             effect = effects(each.operations)
             if wanted.keys() & effect.keys() if effect else each.rule not in rules:
-                yield Difference(change, each.rule, each.message)
+                yield each
 
 
 def effects(patch: Iterable[Operation]) -> Counter[tuple[str, bytes]]:

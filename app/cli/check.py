@@ -3,7 +3,7 @@
 import sys
 from contextlib import ExitStack
 from dataclasses import replace
-from datetime import date
+from datetime import UTC, datetime
 from pathlib import Path
 from time import monotonic
 from typing import Final, get_args
@@ -129,7 +129,7 @@ def command(
     judging = Judging(
         policy=load_policy(policy_path),
         facts=_read_facts(cluster_facts),
-        today=date.today(),
+        today=datetime.now(UTC).date(),
         mode=None if mode == _OWN_MODES else mode,  # type: ignore[arg-type]
         namespace=namespace,
         as_written=as_written,

@@ -101,7 +101,8 @@ def _sum(tally: Tally, read: Input) -> str:
     files = f"{read.files} file" if read.files == 1 else f"{read.files} files"
     when = ""
     if tally.first and tally.last:
-        when = f", {tally.first.astimezone(UTC):%Y-%m-%d %H:%M} to {tally.last.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+        times = [f"{time.astimezone(UTC):%Y-%m-%d %H:%M}" for time in (tally.first, tally.last)]
+        when = f", {' to '.join(dict.fromkeys(times))} UTC"
     counts = [f"{tally.changes[change]} {_words(change)}" for change in CHANGES if tally.changes[change]]
     if tally.same or not counts:
         counts.append(f"{tally.same} as before")

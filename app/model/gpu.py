@@ -186,10 +186,10 @@ def gpu_use(pod: Pod, gpus: GpuSet, context: Context) -> GpuUse:
         asked = _NO_RESOURCES
         if limits or requests:
             named = limits if not requests or requests.keys() <= limits.keys() else {**limits, **requests}
-            for name in named:
-                resource = known(name)
-                if resource is not None and (_above_zero(limits.get(name)) or _above_zero(requests.get(name))):
-                    asked = {each: kind for each in named if (kind := known(each)) is not None}
+            found = {name: resource for name in named if (resource := known(name)) is not None}
+            for name in found:
+                if _above_zero(limits.get(name)) or _above_zero(requests.get(name)):
+                    asked = found
                     break
         claimed = False
         if container.claims:
@@ -207,7 +207,7 @@ def gpu_use(pod: Pod, gpus: GpuSet, context: Context) -> GpuUse:
                     use.runtime_classes |= resource.runtime_classes
                 if resource.overcommit:
                     use.device_classes.add(name[len(DEVICE_CLASS_PREFIX) :])
-    if gpus.annotations and pod.annotations:
+    if pod.annotations and gpus.annotations:
         use.annotation = next((key for key in pod.annotations if key in gpus.annotations), None)
         if use.annotation is not None:
             for vendor in gpus.vendors:

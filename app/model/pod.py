@@ -66,8 +66,9 @@ def _maps(parent: dict[str, Any], key: str, pointer: str, *texts: str) -> list[d
         if type(entry) is not dict:
             raise MalformedPod(f"{pointer}/{key}/{index}", entry, "a map")
         for name in texts:
-            if type(entry.get(name, "")) is not str and entry[name] is not None:
-                raise MalformedPod(f"{pointer}/{key}/{index}/{name}", entry[name], "text")
+            text = entry.get(name)
+            if text is not None and type(text) is not str:
+                raise MalformedPod(f"{pointer}/{key}/{index}/{name}", text, "text")
     return value
 
 
@@ -231,8 +232,10 @@ class Pod:
     def _owned_by_daemonset(self) -> bool:
         if "ownerReferences" not in self.metadata:
             return False
-        owners = _maps(self.metadata, "ownerReferences", self.metadata_pointer)
-        return any(owner.get("kind") == "DaemonSet" and owner.get("controller") is True for owner in owners)
+        for owner in _maps(self.metadata, "ownerReferences", self.metadata_pointer):
+            if owner.get("kind") == "DaemonSet" and owner.get("controller") is True:
+                return True
+        return False
 
     @property
     def mirror(self) -> bool:

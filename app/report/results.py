@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final, Literal, NamedTuple
 
+from app.admission.webhook import APPLIES
 from app.documents import Region
 from app.model.finding import Finding, Outcome
 from app.model.patch import Operation
@@ -50,8 +51,9 @@ class JudgedPod:
 
     @property
     def changed(self) -> bool:
-        """True if the pod is admitted, and not as it was sent."""
-        return self.allowed and bool(self.patch)
+        """True if the pod is admitted, and not as it was sent; also where the object has no place for the change."""
+        made = any(placed.finding.outcome in ("repair", "inject") for placed in self.findings)
+        return self.allowed and made and self.mode in APPLIES
 
     @property
     def warned(self) -> bool:

@@ -6,6 +6,7 @@ from unicodedata import combining, east_asian_width
 import click
 
 from app.admission.review import printable
+from app.admission.webhook import APPLIES
 from app.policy.compiled import Policy
 from app.report.formats import Write
 from app.report.results import InputError, JudgedObject, JudgedPod, Placed, Style, Summary
@@ -82,7 +83,7 @@ class Report:
         color = _COLORS[finding.outcome]
         outcome = f"known {finding.outcome}" if known else finding.outcome
         if finding.outcome in _CHANGES:
-            sign = "+" if pod.patch else f"left alone in mode {pod.mode}:"
+            sign = "+" if pod.mode in APPLIES else f"left alone in mode {pod.mode}:"
             said = printable(f"{finding.message} ({finding.policy}/{finding.rule})")
             return f"  {place} {self._paint(sign, color)} {said}\n"
         line = f"  {place} {self._paint(outcome, color, bold=True)} {printable(finding.text)}\n"

@@ -4,6 +4,7 @@ import errno
 import os
 from contextlib import suppress
 from datetime import UTC, datetime
+from itertools import accumulate
 from pathlib import Path
 from typing import Final
 
@@ -31,14 +32,21 @@ class RecordFiles:
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(folder))
 
     def write(self, lines: list[bytes]) -> None:
-        """Append the lines, each of them whole or not at all. Raises OSError; the next call tries again."""
-        for line in lines:
+        """Append the lines. Raises OSError; no line is written in part, and the next call tries again.
+
+        As many at once as the file holds: after each call of the system a busy event loop may keep this thread
+        waiting.
+        """
+        while lines:
             file = self._file
-            if file is None or self._size + len(line) > MAX_RECORD_FILE:
+            if file is None or self._size + len(lines[0]) > MAX_RECORD_FILE:
                 self.close()
                 file = self._file = self._open()
-            self._append(file, line)
-            self.written += 1
+            sizes = accumulate(map(len, lines), initial=self._size)
+            count = max(1, sum(size <= MAX_RECORD_FILE for size in sizes) - 1)
+            self._append(file, b"".join(lines[:count]))
+            self.written += count
+            lines = lines[count:]
 
     def close(self) -> None:
         """Close the file. Raises OSError."""
@@ -46,18 +54,18 @@ class RecordFiles:
         if file is not None:
             os.close(file)
 
-    def _append(self, file: int, line: bytes) -> None:
-        rest = memoryview(line)
+    def _append(self, file: int, content: bytes) -> None:
+        rest = memoryview(content)
         try:
             while rest:
                 rest = rest[os.write(file, rest) :]
         except OSError:
             self._mend(file)
             raise
-        self._size += len(line)
+        self._size += len(content)
 
     def _mend(self, file: int) -> None:
-        """Cut off the part of a line that a full disk left."""
+        """Cut off the part that a full disk left."""
         try:
             os.ftruncate(file, self._size)
         except OSError:

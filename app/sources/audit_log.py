@@ -156,8 +156,13 @@ def _patch(said: dict[str, str]) -> list[Operation] | None:
     patches = [orjson.loads(value) for key, value in said.items() if key.endswith("/patch")]
     if patches:
         operations = [each for patch in patches if type(patch) is list for each in patch]
-        return [each for each in operations if type(each) is dict and type(each.get("path")) is str]
+        return [each for each in operations if is_addition(each)]
     return None if any(value == "true" for key, value in said.items() if key.endswith("/mutated")) else []
+
+
+def is_addition(value: Any) -> bool:
+    """True for an operation as gpugate makes them: it only adds."""
+    return type(value) is dict and value.get("op") == "add" and type(value.get("path")) is str and "value" in value
 
 
 def _map(parent: dict[str, Any], key: str) -> dict[str, Any]:

@@ -9,11 +9,12 @@ import sys
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from datetime import UTC, datetime
 from heapq import merge
+from io import BufferedReader
 from pathlib import Path
-from typing import IO, Any, Final, get_args
+from typing import Any, BinaryIO, Final, cast, get_args
 
 import orjson
 
@@ -22,7 +23,7 @@ from app.admission.review import NotAReview, read_request
 from app.admission.webhook import Phase
 from app.model.finding import Outcome
 from app.policy.compiled import Mode
-from app.sources.audit_log import AuditLog, Unusable, is_event, time_of
+from app.sources.audit_log import AuditLog, Unusable, is_addition, is_event, time_of
 
 _SUFFIXES: Final = (".json", ".jsonl", ".log", ".json.gz", ".jsonl.gz", ".log.gz")
 _GZIP: Final = b"\x1f\x8b"
@@ -61,7 +62,7 @@ class Recordings:
             self.files += 1
             try:
                 with _opened(name) as file:
-                    for place, line in self._lines(name, file):
+                    for place, line in self._lines("<stdin>" if name == "-" else name, file):
                         yield from self._records(place, line, audit_log)
             except OSError as error:
                 self._problem(f"{name}: cannot be read: {error.strerror or error}")
@@ -85,7 +86,7 @@ class Recordings:
             self._problem(f"{path}: there is no file that ends in {', '.join(_SUFFIXES[:3])}, or in .gz after that")
         return [str(each) for each in sorted(found)]
 
-    def _lines(self, name: str, file: IO[bytes]) -> Iterator[tuple[str, bytes]]:
+    def _lines(self, name: str, file: BinaryIO) -> Iterator[tuple[str, bytes]]:
         """The lines with their places; a file that is one JSON value over many lines counts as one."""
         number = 0
         while line := file.readline(MAX_LINE):
@@ -122,14 +123,11 @@ class Recordings:
 
 
 @contextmanager
-def _opened(name: str) -> Iterator[IO[bytes]]:
-    if name == "-":
-        yield sys.stdin.buffer
-        return
-    with Path(name).open("rb") as file:
-        if file.peek(2)[:2] == _GZIP:
+def _opened(name: str) -> Iterator[BinaryIO]:
+    with nullcontext(sys.stdin.buffer) if name == "-" else Path(name).open("rb") as file:
+        if isinstance(file, BufferedReader) and file.peek(2)[:2] == _GZIP:
             with gzip.open(file) as unpacked:
-                yield unpacked
+                yield cast("BinaryIO", unpacked)
         else:
             yield file
 
@@ -172,11 +170,8 @@ def _answered(value: dict[str, Any]) -> Answered:
 
 def _said(value: Any) -> Said:
     get = value.get if type(value) is dict else {}.get
-    outcome, operations = get("outcome"), get("operations") or []
-    if outcome not in _OUTCOMES or type(operations) is not list or not all(map(_is_operation, operations)):
+    operations = get("operations") or []
+    outcome: Outcome | None = next((each for each in _OUTCOMES if each == get("outcome")), None)
+    if outcome is None or type(operations) is not list or not all(map(is_addition, operations)):
         raise NotAReview("its findings are not as gpugate serve writes them")
     return Said(f"{get('policy')}/{get('rule')}", outcome, str(get("message") or ""), tuple(operations))
-
-
-def _is_operation(value: Any) -> bool:
-    return type(value) is dict and type(value.get("path")) is str and value["path"].startswith("/")

@@ -26,6 +26,8 @@ AUDIT_POLICY = {
                 {"group": "authorization.k8s.io"},
             ],
         },
+        # With what was sent, which gpugate replay reads.
+        {"level": "Request", "resources": [{"group": "", "resources": ["pods", "pods/ephemeralcontainers"]}]},
         {"level": "Metadata"},
     ],
 }

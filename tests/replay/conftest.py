@@ -1,0 +1,5 @@
+"""Commands run as in tests/cli."""
+
+from tests.cli.conftest import folder, gpugate
+
+__all__ = ["folder", "gpugate"]
