@@ -9,6 +9,15 @@ from tests.support.cluster import Installed, installed, nvidia_runtime_class
 from tests.support.server import Server
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Keep the fixtures of one policy together in test_parity.py: each change of policy starts another server."""
+    places = [place for place, item in enumerate(items) if "test_parity.py" in item.nodeid]
+    ordered = sorted((items[place] for place in places), key=lambda item: item.nodeid)
+    for place, item in zip(places, ordered, strict=True):
+        items[place] = item
+
+
 @pytest.fixture(scope="session")
 def plane(control_plane: ControlPlane) -> ControlPlane:
     """The shared control plane, with the RuntimeClass nvidia."""
