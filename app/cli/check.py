@@ -11,16 +11,14 @@ from typing import Final, get_args
 import click
 
 from app.admission.review import printable
-from app.cli.options import load_policy, policy_option
+from app.cli.options import load_policy, policy_option, read_facts
 from app.cli.outputs import Output, OutputType, check_outputs, open_report, wants_color
-from app.model.context import UNKNOWN_CLUSTER, ClusterFacts
 from app.policy.compiled import Mode
 from app.report.baseline import Baseline, InvalidBaseline, NewBaseline, parse_baseline
 from app.report.formats import FORMATS, Report
 from app.report.judging import Judging, facts_among, judged_objects, kinds_of
 from app.report.results import FailOn, InputError, JudgedObject, Style, Summary
 from app.report.source_text import SourceText
-from app.sources.facts import InvalidFacts, parse_facts
 from app.sources.manifests import Manifest, Manifests
 from app.sources.rendered import Chart
 from app.sources.repository import Repository
@@ -45,7 +43,7 @@ _STALE_SHOWN: Final = 10
     "-o",
     "--output",
     "outputs",
-    type=OutputType(),
+    type=OutputType(FORMATS),
     multiple=True,
     help=f"Format of the result, and where it goes: {', '.join(FORMATS)}. May be given again. Default: {FORMATS[0]}.",
 )
@@ -128,7 +126,7 @@ def command(
     charts = [Chart(chart, values, release, namespace)] if chart else []
     judging = Judging(
         policy=load_policy(policy_path),
-        facts=_read_facts(cluster_facts),
+        facts=read_facts(cluster_facts),
         today=datetime.now(UTC).date(),
         mode=None if mode == _OWN_MODES else mode,  # type: ignore[arg-type]
         namespace=namespace,
@@ -210,17 +208,6 @@ class _Run:
         if self._next_progress is not None and monotonic() >= self._next_progress:
             self._next_progress += _PROGRESS_EVERY
             click.echo(f"{self._summary.objects} objects in {self._summary.files} files ...", err=True)
-
-
-def _read_facts(path: str | None) -> ClusterFacts:
-    if path is None:
-        return UNKNOWN_CLUSTER
-    try:
-        return parse_facts(Path(path).read_bytes()).facts
-    except OSError as error:
-        raise click.ClickException(f"{path} cannot be read: {error.strerror or error}") from error
-    except InvalidFacts as error:
-        raise click.ClickException(f"{path} holds no cluster facts: {error}") from error
 
 
 def _read_baseline(path: str, style: Style) -> Baseline:

@@ -8,14 +8,13 @@ from typing import Final, get_args
 import click
 
 from app.admission.review import API_VERSION, NotAReview, printable, read_request
-from app.cli.options import load_policy, policy_option
+from app.cli.options import load_policy, policy_option, read_facts
 from app.cli.verdict_steps import Verdicts
 from app.documents import Document, DocumentError, read
-from app.model.context import UNKNOWN_CLUSTER, ClusterFacts, Context
+from app.model.context import Context
 from app.model.pod import MalformedPod
 from app.policy.compiled import Mode
 from app.report.judging import Judging, facts_among, kinds_of
-from app.sources.facts import InvalidFacts, parse_facts
 from app.suite.judged import templates_in
 from app.workloads.kinds import Kinds, group_kind
 from app.workloads.reading import map_in, text_in
@@ -51,7 +50,7 @@ def command(file: str, policy_path: str | None, mode: str, namespace: str, clust
     """
     judging = Judging(
         policy=load_policy(policy_path),
-        facts=_facts(cluster_facts),
+        facts=read_facts(cluster_facts),
         today=datetime.now(UTC).date(),
         mode=None if mode == _OWN_MODES else mode,  # type: ignore[arg-type]
         namespace=namespace,
@@ -148,14 +147,3 @@ def _content(file: str) -> tuple[str, bytes]:
         return file, Path(file).read_bytes()
     except OSError as error:
         raise click.ClickException(f"{file} cannot be read: {error.strerror}") from error
-
-
-def _facts(path: str | None) -> ClusterFacts:
-    if path is None:
-        return UNKNOWN_CLUSTER
-    try:
-        return parse_facts(Path(path).read_bytes()).facts
-    except OSError as error:
-        raise click.ClickException(f"{path} cannot be read: {error.strerror}") from error
-    except InvalidFacts as error:
-        raise click.ClickException(f"{path} holds no cluster facts: {error}") from error

@@ -6,8 +6,10 @@ from typing import Final
 
 import click
 
+from app.model.context import UNKNOWN_CLUSTER, ClusterFacts
 from app.policy.compiled import Policy
 from app.policy.errors import PolicyError
+from app.sources.facts import InvalidFacts, parse_facts
 from app.sources.policies import SHIPPED, read_policy
 
 ENVIRONMENT: Final = "GPUGATE_POLICY"
@@ -40,3 +42,15 @@ def load_policy(path: str | None) -> Policy:
         return read_policy(find_policy(path))
     except PolicyError as error:
         raise click.ClickException("the policy cannot be used:\n" + "\n".join(map(str, error.problems))) from error
+
+
+def read_facts(path: str | None) -> ClusterFacts:
+    """The cluster facts of a file, of whatever age; without one nothing is known. Raises click.ClickException."""
+    if path is None:
+        return UNKNOWN_CLUSTER
+    try:
+        return parse_facts(Path(path).read_bytes()).facts
+    except OSError as error:
+        raise click.ClickException(f"{path} cannot be read: {error.strerror or error}") from error
+    except InvalidFacts as error:
+        raise click.ClickException(f"{path} holds no cluster facts: {error}") from error

@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import click
 
 from app.policy.compiled import Policy
-from app.report.formats import FORMATS, Report, new_report
+from app.report.formats import Report, new_report
 from app.report.results import Style
 
 
@@ -22,17 +22,20 @@ class Output(NamedTuple):
 
 
 class OutputType(click.ParamType[Output]):
-    """``FORMAT[=FILE]`` on the command line."""
+    """``FORMAT[=FILE]`` on the command line, of the formats that a command has."""
 
     name = "FORMAT[=FILE]"
+
+    def __init__(self, formats: Sequence[str]) -> None:
+        self._formats = formats
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Output:
         """The output that a text stands for."""
         if isinstance(value, Output):
             return value
         name, equals, file = str(value).partition("=")
-        if name not in FORMATS:
-            self.fail(f"there is no format {name!r}; the formats are {', '.join(FORMATS)}", param, ctx)
+        if name not in self._formats:
+            self.fail(f"there is no format {name!r}; the formats are {', '.join(self._formats)}", param, ctx)
         if equals and not file:
             self.fail(f"{value!r} names no file after the =", param, ctx)
         return Output(name, file or None)

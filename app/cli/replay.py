@@ -2,7 +2,6 @@
 
 import sys
 from datetime import UTC, datetime
-from pathlib import Path
 from time import monotonic
 from typing import Final, Literal, get_args
 
@@ -11,12 +10,10 @@ import click
 from app.admission.recorded import pods
 from app.admission.replay import Judge, differences
 from app.admission.review import printable
-from app.cli.options import load_policy, policy_option
+from app.cli.options import load_policy, policy_option, read_facts
 from app.cli.replay_report import Input, as_json, as_text, notes
 from app.cli.replay_tally import Tally
-from app.model.context import UNKNOWN_CLUSTER, ClusterFacts
 from app.policy.compiled import Mode
-from app.sources.facts import InvalidFacts, parse_facts
 from app.sources.recordings import Recordings
 
 FailOn = Literal["newly-refused", "change", "none"]
@@ -77,7 +74,7 @@ def command(
     """
     policy = load_policy(policy_path)
     old = load_policy(old_policy) if old_policy else None
-    facts = _read_facts(cluster_facts)
+    facts = read_facts(cluster_facts)
     chosen: Mode | None = next((each for each in get_args(Mode) if each == mode), None)
     now = datetime.now(UTC).date()
     day = now if today else None
@@ -133,14 +130,3 @@ class _Progress:
         if self._next is not None and monotonic() >= self._next:
             self._next += _PROGRESS_EVERY
             click.echo(f"{tally.pods} pods ...", err=True)
-
-
-def _read_facts(path: str | None) -> ClusterFacts:
-    if path is None:
-        return UNKNOWN_CLUSTER
-    try:
-        return parse_facts(Path(path).read_bytes()).facts
-    except OSError as error:
-        raise click.ClickException(f"{path} cannot be read: {error.strerror or error}") from error
-    except InvalidFacts as error:
-        raise click.ClickException(f"{path} holds no cluster facts: {error}") from error

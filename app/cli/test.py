@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import click
 
-from app.cli.outputs import Output, check_outputs, wants_color
+from app.cli.outputs import Output, OutputType, check_outputs, wants_color
 from app.model.context import ClusterFacts
 from app.report.judging import kinds_of
 from app.sources.facts import parse_facts
@@ -22,20 +22,6 @@ from app.suite.run import Runner
 
 _FAILURES: Final = 1
 _ERRORS: Final = 2
-
-
-class _OutputType(click.ParamType[Output]):
-    name = "FORMAT[=FILE]"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Output:
-        if isinstance(value, Output):
-            return value
-        name, equals, file = str(value).partition("=")
-        if name not in FORMATS:
-            self.fail(f"there is no format {name!r}; the formats are {', '.join(FORMATS)}", param, ctx)
-        if equals and not file:
-            self.fail(f"{value!r} names no file after the =", param, ctx)
-        return Output(name, file or None)
 
 
 @click.command(short_help="Run the tests of a policy.")
@@ -57,7 +43,7 @@ class _OutputType(click.ParamType[Output]):
     "-o",
     "--output",
     "outputs",
-    type=_OutputType(),
+    type=OutputType(FORMATS),
     multiple=True,
     help=f"Format of the result, and where it goes: {', '.join(FORMATS)}. May be given again. Default: {FORMATS[0]}.",
 )

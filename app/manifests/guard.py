@@ -12,8 +12,8 @@ can lose its label that way; pin the namespace in the policy where that matters.
 from typing import Any, Final
 
 from app.manifests.metadata import metadata
-from app.manifests.selectors import MODE_LABEL
 from app.model import cel
+from app.policy.compiled import MODE_LABEL
 
 NAME: Final = "gpugate-mode-label"
 SETTER: Final = "gpugate-mode-setter"

@@ -7,9 +7,8 @@ namespace with its name, and evaluates selectors itself.
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
-from app.policy.compiled import Mode, Policy
+from app.policy.compiled import MODE_LABEL, Mode, Policy
 
-MODE_LABEL: Final = "gpugate.dev/mode"
 NAME_LABEL: Final = "kubernetes.io/metadata.name"
 LADDER: Final[tuple[Mode, ...]] = ("audit", "warn", "assist", "enforce")
 

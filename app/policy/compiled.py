@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field, replace
 from datetime import date
-from typing import Any, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 from app.inject.injection import Injection
 from app.model.finding import Action
@@ -13,6 +13,8 @@ from app.policy.match import Match
 from app.rules.rule import Rule
 
 Mode = Literal["disabled", "audit", "warn", "assist", "enforce"]
+MODE_LABEL: Final = "gpugate.dev/mode"
+"""The label of a namespace that chooses its mode."""
 Exemption = Literal["namespace", "serviceAccount", "pod"]
 
 

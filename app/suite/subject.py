@@ -11,13 +11,12 @@ from app.admission.review import API_VERSION, NotAReview, read_request
 from app.documents import Document, read
 from app.model.context import UNKNOWN_CLUSTER, ClusterFacts, Context
 from app.model.pod import MalformedPod
-from app.policy.compiled import Mode, Policy
+from app.policy.compiled import MODE_LABEL, Mode, Policy
 from app.suite.case import CaseError, Place, Question, Reference, Sources
 from app.suite.judged import Judged, Unanswered, judged_object, judged_update, templates_in
 from app.workloads.facts import claim_template, runtime_class
 from app.workloads.kinds import Kinds, group_kind
 
-MODE_LABEL: Final = "gpugate.dev/mode"
 DEFAULT_NAMESPACE: Final = "default"
 
 

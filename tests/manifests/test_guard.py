@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from app.manifests.guard import guard
-from app.manifests.selectors import MODE_LABEL
+from app.policy.compiled import MODE_LABEL
 from tests.controlplane import ControlPlane, Response, wait_for
 
 RBAC = "/apis/rbac.authorization.k8s.io/v1"

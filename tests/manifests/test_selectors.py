@@ -5,8 +5,8 @@ from typing import Any, get_args
 
 import pytest
 
-from app.manifests.selectors import LADDER, MODE_LABEL, NAME_LABEL, namespaces
-from app.policy.compiled import Mode, Policy
+from app.manifests.selectors import LADDER, NAME_LABEL, namespaces
+from app.policy.compiled import MODE_LABEL, Mode, Policy
 from tests.manifests.policies import policy
 
 MODES: tuple[Mode, ...] = get_args(Mode)
