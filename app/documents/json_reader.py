@@ -3,11 +3,11 @@
 import json
 import re
 from collections.abc import Callable
-from typing import Any, Final, Never
+from typing import Any, Final, NamedTuple, Never
 
 from app.documents.collector import collector_off
 from app.documents.errors import TextError
-from app.documents.locate import Path, Place
+from app.documents.locate import Path, Place, Span
 from app.documents.regions import Text
 from app.documents.yaml_nodes import MAX_DEPTH, too_deep
 
@@ -32,6 +32,16 @@ class _NumberError(Exception):
 
 class _ConstantError(Exception):
     """``NaN`` or ``Infinity``, which Python reads."""
+
+
+class JsonPlace(NamedTuple):
+    """Where a JSON value is, and all that is inside it."""
+
+    start: int
+    end: int
+    key: Span | None
+    children: dict[str, "JsonPlace"]
+    opaque: bool = False
 
 
 class JsonSource:
@@ -164,14 +174,14 @@ def _check_surrogates(decoded: str, values: list[tuple[JsonSource, Any]]) -> Non
         raise TextError("an escape is half of a surrogate pair", half.start() if half else 0) from None
 
 
-def _place(text: Text, start: int, key: tuple[int, int] | None) -> Place:
+def _place(text: Text, start: int, key: Span | None) -> JsonPlace:
     """The place of the value at an offset; TextError if an object in it has a key twice."""
     decoded = text.decoded
-    children: dict[str, Place] = {}
+    children: dict[str, JsonPlace] = {}
     if decoded[start] not in "{[":
-        return Place(start, _end(decoded, start), key, children)
+        return JsonPlace(start, _end(decoded, start), key, children)
 
-    def visit(name: str, span: tuple[int, int] | None, at: int) -> int:
+    def visit(name: str, span: Span | None, at: int) -> int:
         if name in children:
             assert span is not None, "indexes differ"
             line = text.position((children[name].key or span)[0])[0]
@@ -179,7 +189,7 @@ def _place(text: Text, start: int, key: tuple[int, int] | None) -> Place:
         children[name] = _place(text, at, span)
         return children[name].end
 
-    return Place(start, _walk(decoded, start, visit), key, children)
+    return JsonPlace(start, _walk(decoded, start, visit), key, children)
 
 
 def _walk(decoded: str, at: int, visit: Callable[[str, tuple[int, int] | None, int], int]) -> int:

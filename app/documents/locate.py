@@ -1,6 +1,7 @@
 """JSON Pointers to places in a text."""
 
-from typing import NamedTuple, Protocol
+from collections.abc import Mapping
+from typing import Protocol
 
 from app.documents.regions import Region, Text
 from app.model.patch import unescape
@@ -9,19 +10,32 @@ Path = tuple[str | int, ...]
 """The keys and indexes from a text's root to a value: ``("items", 0)``."""
 
 
-class Place(NamedTuple):
-    """Where a value is: offsets in its text, the end exclusive.
+Span = tuple[int, int]
+"""Two offsets in a text, the end exclusive."""
 
-    ``key`` is the span of its mapping key; None for a document and for an element of a sequence. ``children`` are the
-    values inside, by key or by index ("0", "1" ...). A place that is ``opaque`` stands for all that is inside it: an
-    alias, whose content is written elsewhere.
-    """
 
-    start: int
-    end: int
-    key: tuple[int, int] | None
-    children: dict[str, "Place"]
-    opaque: bool = False
+class Place(Protocol):
+    """Where a value is in its text."""
+
+    @property
+    def start(self) -> int:
+        """The offset of its first character."""
+
+    @property
+    def end(self) -> int:
+        """The offset after its last character."""
+
+    @property
+    def key(self) -> Span | None:
+        """Where its mapping key is; None for a document and for an element of a sequence."""
+
+    @property
+    def children(self) -> Mapping[str, "Place"]:
+        """The values inside, by key or by index ("0", "1" ...)."""
+
+    @property
+    def opaque(self) -> bool:
+        """True if it stands for all that is inside it: an alias, whose content is written elsewhere."""
 
 
 class Source(Protocol):
@@ -52,7 +66,7 @@ def locate(text: Text, root: Place, pointer: str, *, key: bool) -> Region:
     return text.region(place.start, place.end)
 
 
-def _label(place: Place) -> tuple[int, int]:
+def _label(place: Place) -> Span:
     if place.key is not None:
         return place.key
     first = next(iter(place.children.values()), None)

@@ -12,7 +12,7 @@ from app.documents.errors import DocumentError, TextError
 from app.documents.locate import Path, Place
 from app.documents.regions import Text
 from app.documents.yaml_nodes import compose, has_anchors
-from app.documents.yaml_places import place
+from app.documents.yaml_places import YamlPlace
 from app.documents.yaml_values import Converter
 
 # The line `items:` of a List in block style, and what follows up to its first item; the group is the indentation.
@@ -22,19 +22,22 @@ _AFTER: Final = re.compile(rb"\n(?=[^ \t#\r\n-]|-[^ \t\r\n])")
 
 
 class YamlSource:
-    """The text of one YAML document. It is composed again for its places, for few documents have findings."""
+    """The text of one YAML document, and its nodes: places are found in them.
 
-    def __init__(self, text: Text) -> None:
+    Without ``root`` the text is composed again when a place is asked for: a whole List's nodes are too many to keep.
+    """
+
+    def __init__(self, text: Text, root: Node | None = None) -> None:
         self.text = text
-        self._root: Place | None = None
+        self._root = None if root is None else YamlPlace(text, root)
 
     def place(self, path: Path) -> Place:
         """The place of the value at a path that exists; of the alias, if that is what brings it."""
         if self._root is None:
             with collector_off():
                 root = compose(self.text.data)
-                assert root is not None, "a document was read from this text"
-                self._root = place(self.text, root)
+            assert root is not None, "a document was read from this text"
+            self._root = YamlPlace(self.text, root)
         found = self._root
         for step in path:
             if not found.opaque:
@@ -53,27 +56,27 @@ def read_yaml(text: Text, index: int) -> Iterator[Document | DocumentError]:
     if cut is not None:
         for piece in cut.pieces:
             with collector_off():
-                elements = _read_piece(piece)
-            if elements is None:
+                sequence = _compose_piece(piece)
+                items = _convert(piece, Converter(piece), sequence) if sequence is not None else []
+            if sequence is None:
                 break  # the cut was wrong, or the YAML is: what comes of the whole is right
-            for entry in _expand(YamlSource(piece), (), elements, cut.holder, index, done):
+            for entry in _expand(YamlSource(piece, sequence), (), items, cut.holder, index, done):
                 done += 1
                 yield entry
         else:
             return
-    source = YamlSource(text)
     try:
         with collector_off():
-            value, line, elements = _read_whole(text)
+            value, line, root, elements = _read_whole(text)
     except TextError as error:
         yield text.error(error)
         return
     if elements is not None:
-        for number, entry in enumerate(_expand(source, ("items",), elements, value, index, 0)):
+        for number, entry in enumerate(_expand(YamlSource(text), ("items",), elements, value, index, 0)):
             if number >= done:
                 yield entry
     elif value is not None:
-        yield from documents(source, value, index, line)
+        yield from documents(YamlSource(text, root), value, index, line)
 
 
 class _Element(NamedTuple):
@@ -100,30 +103,30 @@ def _expand(
             number += 1
 
 
-# Nodes are let go of before these return, so that the collector does not get to see them.
+def _read_whole(text: Text) -> tuple[Any, int | None, Node | None, list[_Element] | None]:
+    """The value of a document, its line and nodes; of a List without its items, and these, to have the errors of each.
 
-
-def _read_whole(text: Text) -> tuple[Any, int | None, list[_Element] | None]:
-    """The value of a document and its line; of a List without its items, and these, to have the errors of each."""
+    Of a List no nodes are returned: the collector must not get to see so many.
+    """
     root = compose(text.data)
     if root is None:
-        return None, None, None
+        return None, None, None, None
     converter = Converter(text)
     written = _written_items(root)
     if written is not None:
         pairs = [(key, SequenceNode(value.tag, []) if value is written else value) for key, value in root.value]
         holder = converter.value(MappingNode(root.tag, pairs, root.start_mark, root.end_mark))
         if is_list(holder):
-            return holder, None, _convert(text, converter, written)
-    return converter.value(root), _first_line(text, root), None
+            return holder, None, None, _convert(text, converter, written)
+    return converter.value(root), _first_line(text, root), root, None
 
 
-def _read_piece(text: Text) -> list[_Element] | None:
+def _compose_piece(text: Text) -> SequenceNode | None:
     try:
         root = compose(text.data)
     except TextError:
         return None
-    return _convert(text, Converter(text), root) if isinstance(root, SequenceNode) else None
+    return root if isinstance(root, SequenceNode) else None
 
 
 def _convert(text: Text, converter: Converter, sequence: SequenceNode) -> list[_Element]:
