@@ -3,10 +3,10 @@
 Webhook, `check` and every other command call this one function, so that they cannot disagree.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
-from app.inject.draft import Change, Draft
+from app.inject.draft import Change, Draft, Injected
 from app.model.context import Context
 from app.model.finding import Finding, Outcome, Result
 from app.model.gpu import GpuSet, GpuUse, gpu_use
@@ -117,29 +117,28 @@ def _inject(
     if use.gpu:
         for bound in injections:
             if bound.match.everything or bound.match.selects(pod, use, context, runtime_class):
-                for found in _injected(bound, draft):
-                    (changes if found.outcome == "inject" else conflicts).append(found)
+                for injected in bound.injection.apply(draft):
+                    (changes if isinstance(injected, Change) else conflicts).append(_injected(bound, injected))
     return draft, conflicts, changes
 
 
-def _injected(bound: BoundInjection, draft: Draft) -> Iterator[Finding]:
-    for injected in bound.injection.apply(draft):
-        container = injected.container
-        changed = isinstance(injected, Change)
-        yield Finding(
-            bound.policy,
-            bound.name,
-            "inject" if changed else "deny",
-            injected.pointer,
-            injected.message,
-            container.kind if container else None,
-            container.name if container else None,
-            None,
-            None,
-            not changed,
-            changed,
-            tuple(injected.operations) if isinstance(injected, Change) else (),
-        )
+def _injected(bound: BoundInjection, injected: Injected) -> Finding:
+    container = injected.container
+    changed = isinstance(injected, Change)
+    return Finding(
+        bound.policy,
+        bound.name,
+        "inject" if changed else "deny",
+        injected.pointer,
+        injected.message,
+        container.kind if container else None,
+        container.name if container else None,
+        None,
+        None,
+        not changed,
+        changed,
+        tuple(injected.operations) if isinstance(injected, Change) else (),
+    )
 
 
 def _finding(bound: BoundRule, result: Result) -> Finding:

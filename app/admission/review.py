@@ -68,26 +68,29 @@ def read_request(body: object) -> Request:
         raise NotAReview(f"request.object is missing; a {operation} has one")
     if old is not None and type(old) is not dict:
         raise NotAReview("request.oldObject is not an object")
+    # By position: this is done for every review.
     return Request(
-        uid=uid,
-        operation=operation,
-        group=_text(kind, "group"),
-        kind=_text(kind, "kind"),
-        subresource=_text(request, "subResource"),
-        namespace=_text(request, "namespace"),
-        name=_text(request, "name"),
-        user=_text(user, "username") if type(user) is dict else "",
-        dry_run=get("dryRun") is True,
-        object=obj,
-        old_object=old,
+        uid,
+        operation,
+        _text(kind, "group"),
+        _text(kind, "kind"),
+        _text(request, "subResource"),
+        _text(request, "namespace"),
+        _text(request, "name"),
+        _text(user, "username") if type(user) is dict else "",
+        get("dryRun") is True,
+        obj,
+        old,
     )
 
 
 def _text(parent: dict[str, Any], key: str) -> str:
-    value = parent.get(key)
-    if value is not None and type(value) is not str:
-        raise NotAReview(f"request.{key} is not text")
-    return value or ""
+    value = parent.get(key, "")
+    if type(value) is str:
+        return value
+    if value is None:
+        return ""
+    raise NotAReview(f"request.{key} is not text")
 
 
 def answer(
@@ -127,6 +130,8 @@ def warnings(findings: Iterable[Finding], would_change: Iterable[Finding] = ()) 
     """The findings, and the changes that another mode would make, as warnings for the user's terminal, within the
     API server's limits."""
     wanted = [finding.text for finding in findings]
+    if not (wanted or would_change):
+        return []
     wanted += [f"would be changed: {finding.text}" for finding in would_change]
     texts: list[str] = []
     total = 0
@@ -140,7 +145,8 @@ def warnings(findings: Iterable[Finding], would_change: Iterable[Finding] = ()) 
 
 
 def _line(text: str) -> str:
-    return printable(text[:_TEXT_LENGTH])
+    text = text[:_TEXT_LENGTH]
+    return text if text.isprintable() else printable(text)
 
 
 def printable(text: str) -> str:

@@ -111,10 +111,9 @@ def _identity(finding: Finding) -> tuple[Any, ...]:
 def _mutate(policy: Policy, mode: Mode, uid: str, pod: Pod, context: Context) -> Answer:
     # Only rules that repair find what this call may refuse; the others are for a refusal that lists everything.
     decision = decide(policy, pod, context, rules=policy.repairing)
-    if mode == "enforce" and any(finding.final for finding in decision.findings):
+    if decision.findings and mode == "enforce" and any(finding.final for finding in decision.findings):
         decision = decide(policy, pod, context)
-    changes = decision.changes
-    findings = decision.findings
+    _, findings, changes = decision
     if findings:
         findings = excepted(policy, findings, pod, decision.use, context)
         refused = [finding for finding in findings if finding.outcome == "deny"]
@@ -145,8 +144,8 @@ def _validated(uid: str, mode: Mode, findings: list[Finding]) -> Answer:
     annotations = {"mode": mode, "findings": record(findings)}
     said: list[str] = []
     if mode != "audit":
-        admitted = mode != "enforce"
-        said = warnings([each for each in findings if each.outcome == "warn" or (admitted and each.outcome == "deny")])
+        spoken = ("warn",) if mode == "enforce" else ("warn", "deny")
+        said = warnings([finding for finding in findings if finding.outcome in spoken])
     refused = [finding for finding in findings if finding.outcome == "deny"] if mode == "enforce" else _NOTHING
     if refused:
         body = answer(uid, allowed=False, status=refusal(refused), warnings=said, annotations=annotations)

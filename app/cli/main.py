@@ -93,6 +93,8 @@ def command() -> None:
 def run() -> NoReturn:
     """The entry point of `gpugate` and `kubectl gpugate`. Exits 0 clean, 1 violations, 2 errors, 130 interrupted."""
     name = "kubectl gpugate" if os.path.basename(sys.argv[0]).startswith("kubectl-") else "gpugate"  # noqa: PTH119
+    # pydantic looks through every installed package for plugins, and nobody's should have a say in what a policy means.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # end quietly when the reader of a pipe does
     try:
         code = command.main(prog_name=name, standalone_mode=False)

@@ -1,6 +1,7 @@
 """The pod as it will be after the changes decided so far, and the operations that get it there."""
 
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 from app.model.context import Context
 from app.model.finding import Result
@@ -9,7 +10,8 @@ from app.model.patch import Operation, add, escape
 from app.model.pod import Container, Pod
 
 
-class Change(NamedTuple):
+@dataclass(slots=True)
+class Change:
     """Something an injection adds: where, in words, and as operations."""
 
     pointer: str

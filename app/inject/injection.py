@@ -1,6 +1,5 @@
 """One injection of a policy: what it adds, by which kind of change."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -23,13 +22,15 @@ class Injection:
         """The part that a pod can contradict."""
         return Injection(node_selector=self.node_selector, on_conflict=self.on_conflict)
 
-    def apply(self, draft: Draft) -> Iterator[Injected]:
-        """The changes that are missing from the draft, recorded in it as they are yielded."""
+    def apply(self, draft: Draft) -> list[Injected]:
+        """The changes that are missing from the draft, and are recorded in it."""
+        found: list[Injected] = []
         if self.taints:
-            yield from taints.inject(self.taints, draft)
+            found += taints.inject(self.taints, draft)
         if self.tolerations:
-            yield from tolerations.inject(self.tolerations, draft)
+            found += tolerations.inject(self.tolerations, draft)
         if self.node_selector:
-            yield from node_selector.inject(self.node_selector, self.on_conflict, draft)
+            found += node_selector.inject(self.node_selector, self.on_conflict, draft)
         if self.hide_gpus:
-            yield from hide_gpus.inject(draft)
+            found += hide_gpus.inject(draft)
+        return found

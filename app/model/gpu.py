@@ -171,9 +171,6 @@ class GpuUse:
         return container.pointer in self.by_pointer
 
 
-_NO_RESOURCES: Final[dict[str, Resource]] = {}
-
-
 def gpu_use(pod: Pod, gpus: GpuSet, context: Context) -> GpuUse:
     """How the pod uses what the policy counts as GPUs."""
     use = GpuUse()
@@ -183,25 +180,19 @@ def gpu_use(pod: Pod, gpus: GpuSet, context: Context) -> GpuUse:
         if container.kind == "ephemeralContainer":
             break  # they come last, and the API server lets none of them ask for resources
         limits, requests = container.limits, container.requests
-        asked = _NO_RESOURCES
-        if limits or requests:
-            named = limits if not requests or requests.keys() <= limits.keys() else {**limits, **requests}
-            found = {name: resource for name in named if (resource := known(name)) is not None}
-            for name in found:
-                if _above_zero(limits.get(name)) or _above_zero(requests.get(name)):
-                    asked = found
-                    break
+        named = limits if not requests or requests.keys() <= limits.keys() else {**limits, **requests}
+        listed = {name: resource for name in named if (resource := known(name)) is not None}
+        asked = [name for name in listed if _above_zero(limits.get(name)) or _above_zero(requests.get(name))]
         claimed = False
         if container.claims:
             if claims is None:
                 claims = _classes_of_claims(pod, context)
             claimed = _claim(container, claims, gpus, use)
         if asked or claimed:
-            use.containers.append(GpuContainer(container, asked))
+            use.containers.append(GpuContainer(container, listed if asked else {}))
             use.by_pointer.add(container.pointer)
-            for name, resource in asked.items():
-                if len(asked) > 1 and not (_above_zero(limits.get(name)) or _above_zero(requests.get(name))):
-                    continue
+            for name in asked:
+                resource = listed[name]
                 use.resources.add(name)
                 if resource.runtime_classes:
                     use.runtime_classes |= resource.runtime_classes
@@ -214,15 +205,6 @@ def gpu_use(pod: Pod, gpus: GpuSet, context: Context) -> GpuUse:
                 if use.annotation in Names(vendor.annotations):
                     use.runtime_classes |= set(vendor.runtime_classes)
     return use
-
-
-def _gpu_resources(container: Container, gpus: GpuSet) -> dict[str, Resource]:
-    found = {}
-    for name in {**container.limits, **container.requests}:
-        resource = gpus.resource(name)
-        if resource is not None:
-            found[name] = resource
-    return found
 
 
 def _above_zero(value: Any) -> bool:

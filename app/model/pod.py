@@ -256,14 +256,15 @@ class Pod:
         """``spec.nodeSelector``."""
         return _texts(self.spec, "nodeSelector", self.spec_pointer)
 
-    def volumes(self) -> list[dict[str, Any]]:
-        """The entries of ``spec.volumes``."""
-        volumes = _maps(self.spec, "volumes", self.spec_pointer, "name")
-        for index, volume in enumerate(volumes):
+    def host_paths(self) -> list[tuple[str, str, str]]:
+        """The (name, path, pointer) of the entries of ``spec.volumes`` that are paths of the node."""
+        found = []
+        for index, volume in enumerate(_maps(self.spec, "volumes", self.spec_pointer, "name")):
             if "hostPath" in volume:
                 pointer = f"{self.spec_pointer}/volumes/{index}"
-                _text(_map(volume, "hostPath", pointer), "path", f"{pointer}/hostPath")
-        return volumes
+                path = _text(_map(volume, "hostPath", pointer), "path", f"{pointer}/hostPath")
+                found.append((volume.get("name") or "", path, f"{pointer}/hostPath"))
+        return found
 
     def resource_claims(self) -> list[dict[str, Any]]:
         """The entries of ``spec.resourceClaims``."""

@@ -51,7 +51,13 @@ def check(parameters: Parameters, subject: Subject) -> Iterator[Result]:
             said = f"{container.label}: envFrom may set {variables}; list the variables that it needs under env"
             yield Result("violation", f"{container.pointer}/envFrom", said, container)
         if gpus.mount_names and "volumeMounts" in container.raw:
-            yield from _mounts(container, gpus)
+            for index, mount in enumerate(container.volume_mounts()):
+                written = mount.get("mountPath") or ""
+                # A path under a folder holds its last name, however it is written; few do, so few are looked at.
+                for name in gpus.mount_names:
+                    if name in written:
+                        yield from _mount(container, index, written, gpus)
+                        break
         if parameters.privileged and container.privileged and not subject.use.gpu:
             said = (
                 f"{container.label}: privileged is true, which lets it use every GPU of its node without asking for "
@@ -63,10 +69,11 @@ def check(parameters: Parameters, subject: Subject) -> Iterator[Result]:
         if key in exact or key.startswith(prefixes):
             said = f"annotation {key} hands devices to the pod past its resource requests; remove it and ask for a GPU"
             yield Result("violation", f"{pod.metadata_pointer}/annotations/{escape(key)}", said)
-    if "volumes" in pod.spec and any("hostPath" in volume for volume in pod.volumes()):
-        yield from _host_paths(subject)
+    if "volumes" in pod.spec:
+        for name, path, pointer in pod.host_paths():
+            yield from _host_path(name, path, pointer, gpus)
     maybe = subject.use.gpu or subject.use.unknown_claim is not None
-    if pod.runtime_class and pod.runtime_class in gpus.runtime_classes and not maybe:
+    if pod.runtime_class and not maybe and pod.runtime_class in gpus.runtime_classes:
         name = quoted(pod.runtime_class)
         said = f"runtimeClassName {name} exposes GPUs to a pod that asks for none; remove it or ask for a GPU"
         yield Result("violation", f"{pod.spec_pointer}/runtimeClassName", said)
@@ -91,41 +98,28 @@ def _variable(container: Container, index: int, entry: dict[str, Any], subject: 
     yield Result("violation", f"{container.pointer}/env/{index}", f"{container.label}: {name} {reason}", container)
 
 
-def _mounts(container: Container, gpus: GpuSet) -> Iterator[Result]:
-    for index, mount in enumerate(container.volume_mounts()):
-        written = mount.get("mountPath")
-        if type(written) is not str:
-            continue
-        # A path under a folder holds its last name, however it is written; few do, so few are brought into form.
-        for name in gpus.mount_names:
-            if name in written:
-                break
-        else:
-            continue
-        path = _normal(written)
-        if any(_within(path, listed) for listed in gpus.mount_paths):
-            said = f"{container.label}: a mount at {path} hands it GPUs that it does not ask for; remove it"
-            yield Result("violation", f"{container.pointer}/volumeMounts/{index}", said, container)
+def _mount(container: Container, index: int, written: str, gpus: GpuSet) -> Iterator[Result]:
+    path = _normal(written)
+    if any(_within(path, listed) for listed in gpus.mount_paths):
+        said = f"{container.label}: a mount at {path} hands it GPUs that it does not ask for; remove it"
+        yield Result("violation", f"{container.pointer}/volumeMounts/{index}", said, container)
 
 
-def _host_paths(subject: Subject) -> Iterator[Result]:
-    paths = subject.gpus.device_paths
-    for index, volume in enumerate(subject.pod.volumes()):
-        source = volume.get("hostPath")
-        path = _normal(source.get("path")) if isinstance(source, dict) else ""
-        if not path:  # the API server refuses an empty one
-            continue
-        below = path in paths or any(_within(path, listed) for listed in paths.exact)
-        above = any(_within(listed, path) for listed in (*paths.exact, *paths.prefixes))
-        if below or above:
-            what = "reaches GPU devices" if below else "holds GPU devices"
-            said = f"volume {quoted(str(volume.get('name', '')))}: hostPath {path} {what}; remove it and ask for a GPU"
-            yield Result("violation", f"{subject.pod.spec_pointer}/volumes/{index}/hostPath", said)
+def _host_path(name: str, written: str, pointer: str, gpus: GpuSet) -> Iterator[Result]:
+    if not written:  # the API server refuses an empty one
+        return
+    paths, path = gpus.device_paths, _normal(written)
+    below = path in paths or any(_within(path, listed) for listed in paths.exact)
+    above = any(_within(listed, path) for listed in (*paths.exact, *paths.prefixes))
+    if below or above:
+        what = "reaches GPU devices" if below else "holds GPU devices"
+        said = f"volume {quoted(name)}: hostPath {path} {what}; remove it and ask for a GPU"
+        yield Result("violation", pointer, said)
 
 
-def _normal(path: Any) -> str:
-    """The path without double slashes and dots; "" if it is no text."""
-    return "/" + normpath(path).lstrip("/") if isinstance(path, str) and path else ""
+def _normal(path: str) -> str:
+    """The path without double slashes and dots."""
+    return "/" + normpath(path).lstrip("/")
 
 
 def _within(path: str, folder: str) -> bool:

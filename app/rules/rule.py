@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from app.model.context import Context
 from app.model.finding import Result
@@ -10,7 +10,8 @@ from app.model.gpu import GpuSet, GpuUse
 from app.model.pod import Pod
 
 
-class Subject(NamedTuple):
+@dataclass(slots=True)
+class Subject:
     """What a rule judges: a pod, how it uses GPUs, what counts as a GPU, and what is known around it.
 
     ``node_selector`` is the pod's, with what will be injected.

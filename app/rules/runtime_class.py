@@ -48,7 +48,7 @@ def check(parameters: Parameters, subject: Subject) -> Iterator[Result]:
     if name in allowed:
         return
     pointer = f"{pod.spec_pointer}/runtimeClassName"
-    wanted = " or ".join(f'"{choice}"' for choice in allowed)
+    wanted = '"' + '" or "'.join(allowed) + '"'
     if name:
         said = f"runtimeClassName is {quoted(name)}, which is not for GPU pods here; set it to {wanted}"
         yield Result("violation", pointer, said)

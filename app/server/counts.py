@@ -22,14 +22,16 @@ _DURATION: Final = "Time to judge a review, from its body to its answer."
 _RESULTS: Final = "Findings of rules and injections. Dry runs are not counted."
 _CHANGES: Final = "Repairs and injections that were applied. Dry runs are not counted."
 
+# Combinations that are kept before they are added up; what pods hold must not let them grow.
+_MOST_ALIKE: Final = 256
+
 
 class Decision(NamedTuple):
     """What is recorded of an answered review; nothing of what it holds on to is large.
 
-    ``at`` is Unix time, ``seconds`` what judging took, ``results`` the (policy, rule, outcome) of each finding.
+    ``seconds`` is what judging took, ``results`` are the (policy, rule, outcome) of each finding.
     """
 
-    at: float
     phase: Phase
     operation: str
     dry_run: bool
@@ -39,15 +41,19 @@ class Decision(NamedTuple):
     name: str
     mode: str
     verdict: str
-    results: list[tuple[str, str, str]]
+    results: tuple[tuple[str, str, str], ...]
     error: str | None
     seconds: float
 
 
 class ReviewCounts(Collector):
-    """The counts of one server. ``add`` and ``collect`` run in one thread."""
+    """The counts of one server. ``add`` and ``collect`` run in one thread.
+
+    Reviews that are alike in all that is counted, as those of one Deployment's pods are, are added up first.
+    """
 
     def __init__(self) -> None:
+        self._alike: dict[tuple[str, str, str, str, bool, tuple[tuple[str, str, str], ...]], int] = defaultdict(int)
         self._reviews: dict[tuple[str, str, str, str, bool], int] = defaultdict(int)
         self._results: dict[tuple[str, str, str, str], int] = defaultdict(int)
         self._changes: dict[tuple[str, str], int] = defaultdict(int)
@@ -59,18 +65,27 @@ class ReviewCounts(Collector):
 
     def add(self, decision: Decision) -> None:
         """Count an answered review, and what it found, unless it was a dry run."""
-        _, phase, operation, dry_run, _, _, _, _, mode, verdict, results, _, seconds = decision
-        self._reviews[phase, mode, operation, verdict, dry_run] += 1
+        phase, operation, dry_run, _, _, _, _, mode, verdict, results, _, seconds = decision
+        self._alike[phase, mode, operation, verdict, dry_run, results] += 1
+        if len(self._alike) > _MOST_ALIKE:
+            self._add_up()
         self._durations[phase][bisect_left(BUCKETS, seconds)] += 1
         self._seconds[phase] += seconds
-        if results and not dry_run:
+
+    def _add_up(self) -> None:
+        for (phase, mode, operation, verdict, dry_run, results), count in self._alike.items():
+            self._reviews[phase, mode, operation, verdict, dry_run] += count
+            if dry_run:
+                continue
             for policy, rule, outcome in results:
-                self._results[policy, rule, mode, outcome] += 1
+                self._results[policy, rule, mode, outcome] += count
                 if verdict == "changed" and outcome in ("repair", "inject"):
-                    self._changes[policy, rule] += 1
+                    self._changes[policy, rule] += count
+        self._alike.clear()
 
     def collect(self) -> Iterator[Metric]:
         """The counts as metric families."""
+        self._add_up()
         labels = ("endpoint", "mode", "operation", "verdict", "dry_run")
         reviews = CounterMetricFamily("gpugate_reviews", _REVIEWS, labels=labels)
         for (phase, mode, operation, verdict, dry_run), count in self._reviews.items():

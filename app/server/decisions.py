@@ -5,7 +5,6 @@ later: done one by one between answers, it costs twice as much.
 """
 
 import asyncio
-import time
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -33,7 +32,6 @@ class Decisions:
         waiting = self._waiting
         waiting.append(
             Decision(
-                time.time(),
                 phase,
                 request.operation,
                 request.dry_run,
@@ -43,7 +41,7 @@ class Decisions:
                 name,
                 answer.mode,
                 answer.verdict,
-                [(finding.policy, finding.rule, finding.outcome) for finding in answer.findings],
+                tuple([(finding.policy, finding.rule, finding.outcome) for finding in answer.findings]),
                 answer.error,
                 seconds,
             )
@@ -56,10 +54,11 @@ class Decisions:
     def settle(self) -> None:
         """Record what was taken so far."""
         waiting, self._waiting = self._waiting, []
+        now = datetime.now(UTC)
         for decision in waiting:
             self._counts.add(decision)
             if decision.results or decision.verdict != "allowed":
-                self._log.write(_line(decision))
+                self._log.write(_line(now, decision))
         self._log.flush()
 
 
@@ -72,10 +71,10 @@ def _name(obj: dict[str, Any] | None) -> str:
     return name if type(name) is str else ""
 
 
-def _line(decision: Decision) -> dict[str, Any]:
+def _line(now: datetime, decision: Decision) -> dict[str, Any]:
     """Who, what and why, and nothing of what the pod holds."""
     line = {
-        "ts": datetime.fromtimestamp(decision.at, UTC),
+        "ts": now,
         "event": "decision",
         "uid": decision.uid[:MAX_TEXT],
         "user": decision.user[:MAX_TEXT],

@@ -8,7 +8,7 @@ NODE = "requiredDuringSchedulingIgnoredDuringExecution"
 def everything(pod: Pod) -> None:
     """Read every field."""
     _ = pod.mirror, pod.service_account
-    pod.tolerations(), pod.node_selector(), pod.volumes(), pod.resource_claims(), pod.scheduling_gates()
+    pod.tolerations(), pod.node_selector(), pod.host_paths(), pod.resource_claims(), pod.scheduling_gates()
     list(pod.required_node_terms())
     for container in pod.containers:
         _ = container.image, container.label

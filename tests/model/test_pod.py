@@ -81,7 +81,8 @@ def test_nothing_is_there() -> None:
     assert (pod.labels, pod.annotations, pod.containers, pod.runtime_class, pod.node_name, pod.scheduler) == (
         {}, {}, [], "", "", "",
     )  # fmt: skip
-    assert pod.tolerations() == pod.volumes() == pod.resource_claims() == pod.scheduling_gates() == []
+    assert pod.tolerations() == pod.resource_claims() == pod.scheduling_gates() == []
+    assert pod.host_paths() == []
     assert pod.node_selector() == {}
     assert list(pod.required_node_terms()) == []
     assert not pod.mirror
@@ -194,7 +195,7 @@ def test_a_mirror_pod_is_one_by_the_annotation_alone(value: str) -> None:
 READERS: list[Callable[[Pod], Any]] = [
     Pod.tolerations,
     Pod.node_selector,
-    Pod.volumes,
+    Pod.host_paths,
     Pod.resource_claims,
     Pod.scheduling_gates,
 ]

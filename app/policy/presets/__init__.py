@@ -1,7 +1,7 @@
 """The presets: one data file a vendor or scheduler, each fact with its source."""
 
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -36,7 +36,7 @@ class Preset(BaseModel):
 
 def read_preset(name: str) -> Preset:
     """The file of a preset, checked."""
-    content = files(__package__).joinpath(f"{name}.yaml").read_bytes()
+    content = Path(__file__).with_name(f"{name}.yaml").read_bytes()
     document = next(iter(read(content, f"{name}.yaml")))
     if isinstance(document, DocumentError):  # pragma: no cover - the files are ours, and tested
         raise document
