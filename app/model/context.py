@@ -14,17 +14,39 @@ class RuntimeClassFact:
     tolerations: tuple[dict[str, Any], ...] = ()
 
 
+class RefusedWorkload(NamedTuple):
+    """A running workload whose pods `enforce` would refuse: what made them, how many, for which ``policy/rule``."""
+
+    kind: str
+    name: str
+    pods: int
+    rules: tuple[str, ...]
+
+
+class NamespaceFact(NamedTuple):
+    """What runs in a namespace: how many GPU workloads, and how many workloads `enforce` would refuse.
+
+    ``examples`` are some of those refused, the ones with the most pods first.
+    """
+
+    gpu_workloads: int
+    refused: int
+    examples: tuple[RefusedWorkload, ...] = ()
+
+
 @dataclass(frozen=True, slots=True)
 class ClusterFacts:
     """The cluster as last seen: RuntimeClasses by name, and the device classes of claim templates.
 
     ``claims`` maps (namespace, name of a ResourceClaimTemplate) to the device classes that it asks for. Where
-    ``complete`` is false, the cluster may have RuntimeClasses that are not listed.
+    ``complete`` is false, the cluster may have RuntimeClasses that are not listed. ``namespaces`` holds those in which
+    something runs that gpugate has a say in; None: nobody looked.
     """
 
     runtime_classes: dict[str, RuntimeClassFact] | None = None
     claims: dict[tuple[str, str], tuple[str, ...]] = field(default_factory=dict)
     complete: bool = True
+    namespaces: dict[str, NamespaceFact] | None = None
 
 
 UNKNOWN_CLUSTER = ClusterFacts()

@@ -67,9 +67,13 @@ def _application(service: Service) -> FastAPI:
 
     @app.get("/readyz")
     async def readyz() -> JSONResponse:
-        """Ready to be called, or why not; notes tell of what is wrong and no reason to stay away."""
+        """Ready to be called, or why not; notes tell of what is wrong and no reason to stay away.
+
+        The digest of the policy in force tells whoever hands on a new one when it has arrived.
+        """
         reasons = service.not_ready()
-        content = {"ready": not reasons, "reasons": reasons, "notes": service.notes()}
+        policy = service.policies.current.policy.digest
+        content = {"ready": not reasons, "reasons": reasons, "notes": service.notes(), "policy": policy}
         return JSONResponse(content, 503 if reasons else 200)
 
     @app.exception_handler(StarletteHTTPException)

@@ -2,8 +2,11 @@
 
 The file is JSON: ``{"version": 1, "collectedAt": "2026-12-02T10:00:00Z", "runtimeClasses": [{"name": "nvidia",
 "handler": "nvidia", "overhead": {...}, "scheduling": {"nodeSelector": {...}, "tolerations": [...]}}],
-"claimTemplates": [{"namespace": "a", "name": "one-gpu", "deviceClasses": ["gpu.nvidia.com"]}], ...}``. A key that
-is left out is unknown. Facts older than STALE_AFTER say nothing of a live cluster.
+"deviceClasses": [{"name": "gpu.nvidia.com", "extendedResourceName": "nvidia.com/gpu"}], "claimTemplates":
+[{"namespace": "a", "name": "one-gpu", "deviceClasses": ["gpu.nvidia.com"]}], "namespaces": {"a": {"gpuWorkloads": 3,
+"refused": 1, "examples": [{"kind": "Deployment", "name": "web", "pods": 2, "rules": ["gpu-pods/no-privileged"]}]}}}``.
+A key that is left out is unknown. In a namespace that is not listed, nothing runs that gpugate has a say in. Facts
+older than STALE_AFTER say nothing of a live cluster.
 """
 
 from datetime import UTC, datetime, timedelta
@@ -11,7 +14,7 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
-from app.model.context import ClusterFacts, RuntimeClassFact
+from app.model.context import ClusterFacts, NamespaceFact, RefusedWorkload, RuntimeClassFact
 
 STALE_AFTER: Final = timedelta(minutes=15)
 
@@ -52,7 +55,9 @@ def _facts(value: dict[str, Any]) -> ClusterFacts:
         (_text(claim["namespace"]), _text(claim["name"])): tuple(map(_text, _list(claim["deviceClasses"])))
         for claim in _list(value.get("claimTemplates") or [])
     }
-    return ClusterFacts(classes, claims=claims)
+    found = value.get("namespaces")
+    namespaces = None if found is None else {name: _namespace(entry) for name, entry in found.items()}
+    return ClusterFacts(classes, claims=claims, namespaces=namespaces)
 
 
 def _runtime_class(entry: dict[str, Any]) -> RuntimeClassFact:
@@ -60,6 +65,16 @@ def _runtime_class(entry: dict[str, Any]) -> RuntimeClassFact:
     selector = {key: _text(text) for key, text in (scheduling.get("nodeSelector") or {}).items()}
     tolerations = tuple(dict(toleration) for toleration in _list(scheduling.get("tolerations") or []))
     return RuntimeClassFact(_text(entry["name"]), selector, tolerations)
+
+
+def _namespace(entry: dict[str, Any]) -> NamespaceFact:
+    examples = tuple(map(_refused, _list(entry.get("examples") or [])))
+    return NamespaceFact(_count(entry["gpuWorkloads"]), _count(entry["refused"]), examples)
+
+
+def _refused(entry: dict[str, Any]) -> RefusedWorkload:
+    rules = tuple(map(_text, _list(entry["rules"])))
+    return RefusedWorkload(_text(entry["kind"]), _text(entry["name"]), _count(entry["pods"]), rules)
 
 
 def _list(value: Any) -> list[Any]:
@@ -71,6 +86,12 @@ def _list(value: Any) -> list[Any]:
 def _text(value: Any) -> str:
     if type(value) is not str:
         raise TypeError(f"expected text, found {value!r:.80}")
+    return value
+
+
+def _count(value: Any) -> int:
+    if type(value) is not int or value < 0:
+        raise TypeError(f"expected a count, found {value!r:.80}")
     return value
 
 

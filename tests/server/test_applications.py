@@ -110,6 +110,11 @@ def test_a_scope_that_is_not_that_of_the_configuration(service: Service, log_fil
     request(app, "POST", "/validate/enforce/0ld", json=review())
     request(app, "POST", "/mutate/enforce/5c0pe", json=review())
     assert mismatch() == 1
+    # While one policy follows another, the paths carry both digests.
+    request(app, "POST", "/validate/enforce/0ld.5c0pe", json=review())
+    assert mismatch() == 0
+    request(app, "POST", "/validate/enforce/0ld.n3w", json=review())
+    assert mismatch() == 1
     request(app, "POST", "/validate/enforce/5c0pe", json=review())
     assert mismatch() == 0
     assert request(metrics, "GET", "/policy").json()["scopes"] == ["5c0pe", "br0ad"]

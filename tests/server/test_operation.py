@@ -30,7 +30,8 @@ def test_probes_on_both_ports(server: Server) -> None:
     for metrics_port in (False, True):
         assert server.get("/healthz", metrics_port=metrics_port).json == {"status": "ok"}
         ready = server.get("/readyz", metrics_port=metrics_port)
-        assert (ready.status, ready.json) == (200, {"ready": True, "reasons": [], "notes": []})
+        digest = server.get("/policy", metrics_port=True).json["digest"]
+        assert (ready.status, ready.json) == (200, {"ready": True, "reasons": [], "notes": [], "policy": digest})
 
 
 def test_each_port_has_its_own(server: Server) -> None:

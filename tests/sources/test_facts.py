@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from app.model.context import UNKNOWN_CLUSTER, RuntimeClassFact
+from app.model.context import UNKNOWN_CLUSTER, NamespaceFact, RefusedWorkload, RuntimeClassFact
 from app.sources.facts import STALE_AFTER, InvalidFacts, parse_facts
 
 
@@ -34,7 +34,14 @@ def test_everything_that_is_read() -> None:
                 {"namespace": "b", "name": "one", "deviceClasses": []},
             ],
             deviceClasses=[{"name": "gpu.nvidia.com", "extendedResourceName": "nvidia.com/gpu"}],
-            namespaces={"a": {"gpuPods": 3}},
+            namespaces={
+                "a": {
+                    "gpuWorkloads": 3,
+                    "refused": 1,
+                    "examples": [{"kind": "Deployment", "name": "web", "pods": 2, "rules": ["p/no-privileged"]}],
+                },
+                "b": {"gpuWorkloads": 1, "refused": 0},
+            },
         )
     )
     assert facts.collected_at == datetime(2026, 12, 2, 10, tzinfo=UTC)
@@ -44,6 +51,10 @@ def test_everything_that_is_read() -> None:
         "kata": RuntimeClassFact("kata"),
     }
     assert facts.facts.claims == {("a", "one"): ("gpu.nvidia.com", "nic.example.com"), ("b", "one"): ()}
+    assert facts.facts.namespaces == {
+        "a": NamespaceFact(3, 1, (RefusedWorkload("Deployment", "web", 2, ("p/no-privileged",)),)),
+        "b": NamespaceFact(1, 0),
+    }
 
 
 def test_what_is_left_out_is_unknown() -> None:
@@ -51,6 +62,7 @@ def test_what_is_left_out_is_unknown() -> None:
     assert parse_facts(content(runtimeClasses=None, claimTemplates=None, collectedAt=None)) == (UNKNOWN_CLUSTER, None)
     # To know that there is none is something else.
     assert parse_facts(content(runtimeClasses=[])).facts.runtime_classes == {}
+    assert parse_facts(content(namespaces={})).facts.namespaces == {}
 
 
 @pytest.mark.parametrize(
@@ -113,6 +125,13 @@ WRONG: list[tuple[bytes, str]] = [
     (content(claimTemplates=[{**NAMED, "deviceClasses": "gpu.nvidia.com"}]), "expected a list"),
     (content(claimTemplates=[{**NAMED, "deviceClasses": [1]}]), "expected text"),
     (content(claimTemplates=[{**NAMED, "deviceClasses": None}]), "unexpected shape"),
+    (content(namespaces=[]), "unexpected shape"),
+    (content(namespaces={"a": 1}), "unexpected shape"),
+    (content(namespaces={"a": {"refused": 1}}), "gpuWorkloads"),
+    (content(namespaces={"a": {"gpuWorkloads": "1", "refused": 0}}), "expected a count"),
+    (content(namespaces={"a": {"gpuWorkloads": True, "refused": 0}}), "expected a count"),
+    (content(namespaces={"a": {"gpuWorkloads": 1, "refused": -1}}), "expected a count"),
+    (content(namespaces={"a": {"gpuWorkloads": 1, "refused": 0, "examples": [{"kind": "Job"}]}}), "rules"),
     (content(collectedAt="yesterday"), "unexpected shape"),
     (content(collectedAt=1764668400), "unexpected shape"),
 ]

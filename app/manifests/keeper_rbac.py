@@ -1,0 +1,143 @@
+"""The rights of `gpugate keeper`, each with what it is for.
+
+Objects that the keeper makes itself need `create`, which RBAC cannot limit to a name; everything else is limited to
+the names of its own objects. The server has no rights at all.
+"""
+
+from typing import Any, Final, NamedTuple
+
+from app.manifests.keeper_names import (
+    AUTHORITY_SECRET,
+    CERTIFICATE_SECRET,
+    CLUSTER_FACTS,
+    KEEPER,
+    POLICY,
+    POLICY_SOURCE,
+)
+from app.manifests.metadata import metadata
+from app.manifests.objects import NAME
+
+_RBAC: Final = "rbac.authorization.k8s.io"
+_CONFIGURATIONS: Final = ("mutatingwebhookconfigurations", "validatingwebhookconfigurations")
+
+
+class Right(NamedTuple):
+    """One rule of a Role or ClusterRole; ``why`` is what the keeper does with it, and what becomes of it without."""
+
+    group: str
+    resources: tuple[str, ...]
+    verbs: tuple[str, ...]
+    names: tuple[str, ...]
+    why: str
+
+    def rule(self) -> dict[str, Any]:
+        """The PolicyRule."""
+        rule = {"apiGroups": [self.group], "resources": list(self.resources), "verbs": list(self.verbs)}
+        return {**rule, "resourceNames": list(self.names)} if self.names else rule
+
+
+CERTIFICATE_RIGHTS: Final = (
+    Right("", ("secrets",), ("create",), (), "make the two Secrets, and make one anew that was deleted"),
+    Right(
+        "",
+        ("secrets",),
+        ("get", "update"),
+        (AUTHORITY_SECRET, CERTIFICATE_SECRET),
+        "renew the authority and the server's certificate",
+    ),
+)
+NAMESPACE_RIGHTS: Final = (
+    Right("", ("configmaps",), ("create",), (), "make the ConfigMaps of the servers' policy and of the cluster facts"),
+    Right("", ("configmaps",), ("get",), (POLICY_SOURCE,), "read the policy that people wrote"),
+    Right(
+        "",
+        ("configmaps",),
+        ("get", "update"),
+        (POLICY, CLUSTER_FACTS),
+        "hand the policy on to the servers, and rewrite the facts",
+    ),
+    Right(
+        "discovery.k8s.io",
+        ("endpointslices",),
+        ("list",),
+        (),
+        "find the servers, to ask which certificate and policy they use; without it, an old authority stays trusted "
+        "and a policy change takes its longest time",
+    ),
+    Right("", ("events",), ("create",), (), "say at the policy's ConfigMap why a policy was refused; optional"),
+)
+READING_RIGHTS: Final = (
+    Right("node.k8s.io", ("runtimeclasses",), ("list",), (), "cluster facts: which runtime classes exist; optional"),
+    Right(
+        "resource.k8s.io",
+        ("deviceclasses", "resourceclaimtemplates"),
+        ("list",),
+        (),
+        "cluster facts: which device class a pod's claim is for; optional",
+    ),
+    Right(
+        "",
+        ("pods",),
+        ("list",),
+        (),
+        "cluster facts: which running workloads a stricter mode would refuse; optional",
+    ),
+)
+
+
+def configuration_rights(name: str) -> tuple[Right, ...]:
+    """What the keeper may do with the two webhook configurations of this name."""
+    group = "admissionregistration.k8s.io"
+    return (
+        Right(group, _CONFIGURATIONS, ("create",), (), "make the two webhook configurations"),
+        Right(
+            group,
+            _CONFIGURATIONS,
+            ("get", "update"),
+            (name,),
+            "keep them, and the authorities in them, in step with the policy and the certificates",
+        ),
+    )
+
+
+def keeper_rbac(
+    namespace: str, *, certificates: bool = True, configuration: str = NAME, cluster_role: str = KEEPER
+) -> list[dict[str, Any]]:
+    """ServiceAccount, Role, ClusterRole and their bindings for a keeper in this namespace.
+
+    Without ``certificates`` (`gpugate keeper --no-certificates`) it may only read the Secret that somebody else makes.
+    ``configuration`` is the name of the webhook configurations; ``cluster_role`` that of what is cluster-wide.
+    """
+    rights = CERTIFICATE_RIGHTS if certificates else (_AUTHORITY_OF_OTHERS,)
+    role, wide = _namespaced(namespace), metadata(cluster_role, "keeper")
+    return [
+        {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": role},
+        _role("Role", role, (*rights, *NAMESPACE_RIGHTS)),
+        _binding("Role", role, namespace),
+        _role("ClusterRole", wide, (*configuration_rights(configuration), *READING_RIGHTS)),
+        _binding("ClusterRole", wide, namespace),
+    ]
+
+
+_AUTHORITY_OF_OTHERS: Final = Right(
+    "", ("secrets",), ("get",), (CERTIFICATE_SECRET,), "read ca.crt of the certificate that somebody else makes"
+)
+
+
+def _namespaced(namespace: str) -> dict[str, Any]:
+    found = metadata(KEEPER, "keeper")
+    return {"name": found["name"], "namespace": namespace, "labels": found["labels"]}
+
+
+def _role(kind: str, meta: dict[str, Any], rights: tuple[Right, ...]) -> dict[str, Any]:
+    return {"apiVersion": f"{_RBAC}/v1", "kind": kind, "metadata": meta, "rules": [right.rule() for right in rights]}
+
+
+def _binding(kind: str, meta: dict[str, Any], namespace: str) -> dict[str, Any]:
+    return {
+        "apiVersion": f"{_RBAC}/v1",
+        "kind": f"{kind}Binding",
+        "metadata": meta,
+        "roleRef": {"apiGroup": _RBAC, "kind": kind, "name": meta["name"]},
+        "subjects": [{"kind": "ServiceAccount", "name": KEEPER, "namespace": namespace}],
+    }
