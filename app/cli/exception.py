@@ -173,7 +173,7 @@ def _say_next(path: str, output: str, expires: date) -> None:
     if output == "-" or not _beside(path, output):
         whole = "the policy that gpugate comes with" if path == SHIPPED else path
         said.append(f"It is no part of {whole} yet: --policy takes a folder, so put both in one.")
-    said.append("Commit it where the policy is deployed from. A running server reads its policy again on SIGHUP.")
+    said.append("Commit it where the policy is deployed from. A running server follows the files of its policy.")
     click.echo("\n".join(said), err=True)
 
 

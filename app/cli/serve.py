@@ -65,8 +65,9 @@ def command(
 ) -> None:
     """Run the webhook server.
 
-    SIGTERM stops it when what was asked is answered; SIGHUP reads policy and certificates again, and keeps those in
-    use if the new ones are bad. Decisions that are not a plain "allowed" go to standard output, one JSON line each.
+    Policy, certificates and facts are followed while they change; those in use stay if the new ones are bad. SIGHUP
+    reads them at once; SIGTERM stops the server when what was asked is answered. Decisions that are not a plain
+    "allowed" go to standard output, one JSON line each.
 
     \b
     Examples:

@@ -4,15 +4,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from app.model.context import UNKNOWN_CLUSTER, ClusterFacts
-from app.server.log import JsonLog
-from app.server.metrics import Metrics
-from app.sources.facts import Facts, InvalidFacts, parse_facts
+from app.server.watch import Watch
+from app.sources.facts import Facts, parse_facts
 
 
 class FactsFile:
-    """Follows one file. ``current`` are the facts to judge by, unknown while there are none or they are stale.
+    """Holds the facts of one file. ``current`` are those to judge by, unknown while there are none or they are stale.
 
-    Facts that cannot be read never stop anything: the last good ones stay until they are stale.
+    ``state`` says what they are: ``fresh``, ``stale``, ``absent``, or ``unreadable: <why>``. Facts that cannot be
+    read never stop anything: the last good ones stay until they are stale.
     """
 
     def __init__(self, path: Path) -> None:
@@ -21,61 +21,22 @@ class FactsFile:
         A file that is not there yet is fine: its writer may start after this server.
         """
         self.path = path
+        self.watch = Watch(lambda: (path,))
         self.current: ClusterFacts = UNKNOWN_CLUSTER
-        self._facts: Facts | None = None
-        self._version: tuple[int, int, int] | None = None
-        try:
-            self._version, content = self._stat(), path.read_bytes()
-        except FileNotFoundError:
-            if not path.parent.is_dir():
-                raise
-        else:
-            self._facts = parse_facts(content)
-        self._said = self._settle()
+        self.facts: Facts | None = None
+        self.problem: str | None = None
+        if path.exists() or not path.parent.is_dir():
+            self.facts = self.load()
+        self.state = self.settle()
 
-    def refresh(self, metrics: Metrics, log: JsonLog) -> None:
-        """Read the file again if it changed, and forget facts that are stale. Cheap when nothing happened."""
-        try:
-            version = self._stat()
-            if version != self._version:
-                self._facts = parse_facts(self.path.read_bytes())
-                log.event("cluster_facts_read", path=str(self.path), collected_at=self._facts.collected_at)
-                self._version = version
-        except (OSError, InvalidFacts) as error:
-            self._settle()
-            reason = error.strerror if isinstance(error, OSError) else str(error)
-            state = "absent" if isinstance(error, FileNotFoundError) else f"unreadable: {reason}"
-            self._say(state, metrics, log)
-            return
-        self._say(self._settle(), metrics, log)
+    def load(self) -> Facts:
+        """What the file holds now; raises InvalidFacts or OSError."""
+        return parse_facts(self.path.read_bytes())
 
-    def _stat(self) -> tuple[int, int, int]:
-        # A mounted ConfigMap is replaced through a link: another inode, perhaps within one tick of the clock.
-        found = self.path.stat()
-        return found.st_mtime_ns, found.st_ino, found.st_size
-
-    def _settle(self) -> str:
-        """Choose the facts to judge by; says in a word what they are."""
-        if self._facts is None:
-            self.current = UNKNOWN_CLUSTER
-            return "absent"
-        if self._facts.stale(datetime.now(UTC)):
-            self.current = UNKNOWN_CLUSTER
-            return "stale"
-        self.current = self._facts.facts
-        return "fresh"
-
-    @property
-    def state(self) -> str:
-        """``fresh``, ``stale``, ``absent``, or ``unreadable: <why>``."""
-        return self._said
-
-    def _say(self, state: str, metrics: Metrics, log: JsonLog) -> None:
-        """Log a change of state, once."""
-        if state == self._said:
-            return
-        self._said = state
-        if state.startswith("unreadable"):
-            metrics.facts_failures.inc()
-        level = "info" if state == "fresh" else "warning"
-        log.event("cluster_facts", level, state=state, path=str(self.path))
+    def settle(self) -> str:
+        """Choose the facts to judge by at this time; returns the state."""
+        stale = self.facts is not None and self.facts.stale(datetime.now(UTC))
+        self.current = UNKNOWN_CLUSTER if self.facts is None or stale else self.facts.facts
+        state = "absent" if self.facts is None else "stale" if stale else "fresh"
+        self.state = self.problem or state
+        return self.state

@@ -51,6 +51,10 @@ MAX_TEXT: Final = 500
 TICK: Final = 1.0
 """How often files are looked at and deadlines are checked."""
 
+RETRY_REFUSED: Final = 30.0
+"""How often files that were refused are read again though they did not change: what was wrong may have been the
+clock, or the disk. More often would cost a large policy's compilation for nothing."""
+
 MAX_RECORD_FILE: Final = 32 * 1024 * 1024
 """A file of `--record` ends at this size: some thousand reviews, read and copied in seconds."""
 

@@ -2,7 +2,6 @@
 
 import platform
 from collections.abc import Callable
-from datetime import datetime
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, GCCollector, ProcessCollector, disable_created_metrics
 
@@ -32,7 +31,12 @@ class Metrics:
         )
         self.policy_failures = Counter(
             "gpugate_policy_reload_failures",
-            "Reloads refused because the policy had errors; the last good one stayed in force.",
+            "Policies refused on reload because they had errors; the last good one stayed in force.",
+            registry=registry,
+        )
+        self.policy_reloaded = Gauge(
+            "gpugate_policy_last_reload_successful",
+            "1 if the policy in force is that of its files, 0 while theirs is refused.",
             registry=registry,
         )
         self.facts_failures = Counter(
@@ -43,7 +47,7 @@ class Metrics:
             "1 if an API server calls with the digest of another scope than that of the policy in force.",
             registry=registry,
         )
-        self._certificate_expiry = Gauge(
+        self.certificate_expiry = Gauge(
             "gpugate_certificate_expiry_timestamp_seconds",
             "End of the validity of the certificate in use.",
             registry=registry,
@@ -53,11 +57,12 @@ class Metrics:
             "Certificates refused on reload; the last good pair stayed in use.",
             registry=registry,
         )
+        self.certificate_reloaded = Gauge(
+            "gpugate_certificate_last_reload_successful",
+            "1 if the certificate in use is that of its files, 0 while theirs is refused.",
+            registry=registry,
+        )
         build = Gauge("gpugate_build_info", "The running version.", ("version", "python"), registry=registry)
         build.labels(__version__, platform.python_version()).set(1)
         dropped = Gauge("gpugate_log_lines_dropped", "Log lines dropped for a slow reader.", registry=registry)
         dropped.set_function(log_dropped)
-
-    def certificate_expires(self, when: datetime) -> None:
-        """Note the end of validity of the certificate in use."""
-        self._certificate_expiry.set(when.timestamp())

@@ -1,6 +1,7 @@
 """Runs the server: the two listeners, the clock tick, and the signals.
 
-SIGTERM and SIGINT stop it gracefully, a second one at once; SIGHUP reads policy, certificates and facts again.
+SIGTERM and SIGINT stop it gracefully, a second one at once. Policy, certificates and facts are followed; SIGHUP reads
+them at once.
 """
 
 import asyncio
@@ -8,15 +9,17 @@ import gc
 import logging
 import signal
 import socket
+import traceback
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 
 import uvloop
 
-from app.certs import InvalidPair
 from app.server.apps import metrics_app, webhook_app
 from app.server.limits import DRAIN_TIMEOUT, TICK
 from app.server.listener import Listener
 from app.server.log import LogHandler
+from app.server.reload import Reloader
 from app.server.service import Service
 from app.server.tls import Certificates
 
@@ -44,7 +47,7 @@ class _Process:
         self._metrics = Listener(metrics_app(service), metrics)
         self._stop = asyncio.Event()
         self._signals = 0
-        self._reloading = asyncio.Lock()
+        self._reloader = Reloader(service, certificates)
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def serve(self) -> None:
@@ -56,10 +59,11 @@ class _Process:
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self._asked_to_stop, number)
         loop.add_signal_handler(signal.SIGHUP, self._asked_to_reload)
-        self._certificate_loaded()
-        self._service.metrics.policy_loaded.set(self._service.policies.current.loaded_at.timestamp())
+        self._service.policy_loaded()
+        self._service.certificate_loaded(self._certificates.current.leaf.not_after)
         listeners = [asyncio.create_task(listener.serve()) for listener in (self._webhook, self._metrics)]
-        ticker = asyncio.create_task(self._tick())
+        # Apart, so that a disk that takes its time holds up nothing else.
+        background = [asyncio.create_task(self._each_tick(act)) for act in (self._tick, self._reloader.look)]
         while not (self._webhook.started and self._metrics.started):
             if any(listener.done() for listener in listeners):
                 await asyncio.gather(*listeners)
@@ -73,7 +77,8 @@ class _Process:
         await self._drain()
         self._webhook.should_exit = self._metrics.should_exit = True
         await asyncio.gather(*listeners)
-        ticker.cancel()
+        for task in background:
+            task.cancel()
         self._service.decisions.settle()
         if recording:
             recording.close()
@@ -98,38 +103,26 @@ class _Process:
             await asyncio.sleep(0.02)
 
     def _asked_to_reload(self) -> None:
-        task = asyncio.create_task(self._reload())
+        task = asyncio.create_task(self._reloader.look(asked=True))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _reload(self) -> None:
-        service = self._service
-        async with self._reloading:
-            if await service.policies.reload(service.metrics, service.log):
-                service.policy_changed()
+    async def _each_tick(self, act: Callable[[], Awaitable[None]]) -> None:
+        """Do something about once a second, whatever goes wrong with it."""
+        while True:
+            await asyncio.sleep(TICK)
             try:
-                self._certificates.load()
-            except (OSError, InvalidPair) as error:
-                service.metrics.certificate_failures.inc()
-                service.log.event("certificate_refused", "error", reason=str(error))
-            else:
-                self._certificate_loaded()
-                service.log.event("certificate_loaded", expires=self._certificates.leaf.not_after)
-
-    def _certificate_loaded(self) -> None:
-        self._service.certificate_expiry = self._certificates.leaf.not_after
-        self._service.metrics.certificate_expires(self._certificates.leaf.not_after)
+                await act()
+            except Exception:  # noqa: BLE001 - what is wrong once must not end it
+                self._service.log.event("internal_error", "error", traceback=traceback.format_exc())
 
     async def _tick(self) -> None:
         """What is looked at about once a second, so that no request has to."""
-        service, loop = self._service, asyncio.get_running_loop()
-        while True:
-            service.today = datetime.now(UTC).date()
-            if service.facts_file:
-                service.facts_file.refresh(service.metrics, service.log)
-            if service.recording:
-                service.recording.report(service.log)
-            service.log.flush()
-            for listener in (self._webhook, self._metrics):
-                listener.check_deadlines(loop.time())
-            await asyncio.sleep(TICK)
+        service, now = self._service, asyncio.get_running_loop().time()
+        service.today = datetime.now(UTC).date()
+        service.settle_facts()
+        if service.recording:
+            service.recording.report(service.log)
+        service.log.flush()
+        for listener in (self._webhook, self._metrics):
+            listener.check_deadlines(now)

@@ -26,6 +26,7 @@ class Service:
     draining: bool = False
     decisions: Decisions = field(init=False)
     today: date = field(default_factory=lambda: datetime.now(UTC).date())
+    _refused: dict[str, str] = field(default_factory=dict)
     _mismatches: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -49,7 +50,7 @@ class Service:
 
     def notes(self) -> list[str]:
         """What is wrong without being a reason not to be called."""
-        notes = []
+        notes = [f"{what}: {problem}; the last good one stays in use" for what, problem in self._refused.items()]
         if self._mismatches:
             called = ", ".join(sorted(self._mismatches))
             notes.append(f"scope: {called} called with the digest of another scope than the policy in force has")
@@ -77,7 +78,42 @@ class Service:
             "scope_mismatch", "error", endpoint=endpoint, configured=digest[:MAX_TEXT], in_force=sorted(scopes)
         )
 
-    def policy_changed(self) -> None:
-        """Forget the mismatches with the policy that was in force before."""
+    def policy_loaded(self) -> None:
+        """Note that a policy came into force; mismatches were with the one before."""
+        self._refused.pop("policy", None)
         self._mismatches.clear()
         self.metrics.scope_mismatch.set(0)
+        self.metrics.policy_loaded.set(self.policies.current.loaded_at.timestamp())
+        self.metrics.policy_reloaded.set(1)
+
+    def policy_refused(self, problems: list[str]) -> None:
+        """Note that the policy of the files cannot be used."""
+        self._refused["policy"] = _first(problems)
+        self.metrics.policy_reloaded.set(0)
+
+    def certificate_loaded(self, expires: datetime) -> None:
+        """Note that a certificate came into use, and the end of its validity."""
+        self._refused.pop("certificate", None)
+        self.certificate_expiry = expires
+        self.metrics.certificate_expiry.set(expires.timestamp())
+        self.metrics.certificate_reloaded.set(1)
+
+    def certificate_refused(self, problems: list[str]) -> None:
+        """Note that the certificate of the files cannot be used."""
+        self._refused["certificate"] = _first(problems)
+        self.metrics.certificate_reloaded.set(0)
+
+    def settle_facts(self) -> None:
+        """Choose the facts to judge by now, and log if they are other than before in what they are worth."""
+        if self.facts_file is None:
+            return
+        before = self.facts_file.state
+        state = self.facts_file.settle()
+        if state != before:
+            level = "info" if state == "fresh" else "warning"
+            self.log.event("cluster_facts", level, state=state, path=str(self.facts_file.path))
+
+
+def _first(problems: list[str]) -> str:
+    more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
+    return problems[0][:MAX_TEXT] + more

@@ -1,16 +1,14 @@
-"""The policy in force: loaded whole, swapped at once, kept when a new one is bad."""
+"""The policy in force: loaded whole, swapped at once."""
 
-import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import NamedTuple
 
 from app.policy.compiled import Policy
-from app.policy.errors import PolicyError
 from app.policy.load import load
-from app.server.log import JsonLog
-from app.server.metrics import Metrics
-from app.sources.policies import policy_files
+from app.server.watch import Watch
+from app.sources.policies import policy_files, policy_paths
 
 
 class LoadedPolicy(NamedTuple):
@@ -34,29 +32,19 @@ class PolicyStore:
     def __init__(self, path: str, scopes: Callable[[Policy], frozenset[str]] | None = None) -> None:
         """Load the policy of a file, a folder, or the shipped one; raises PolicyError."""
         self.path = path
+        self.watch = Watch(self._paths)
         self._scopes = scopes
-        self.current = self._load()
+        self.current = self.load()
 
-    async def reload(self, metrics: Metrics, log: JsonLog) -> bool:
-        """Load the policy again, in a thread. A bad one is counted and logged, and the last good one stays: False."""
-        try:
-            loaded = await asyncio.to_thread(self._load)
-        except PolicyError as error:
-            metrics.policy_failures.inc()
-            problems = [str(problem) for problem in error.problems]
-            log.event("policy_refused", "error", in_force=self.current.policy.digest, problems=problems)
-            return False
-        except Exception as error:  # noqa: BLE001 - whatever is wrong with a new policy, the old one serves on
-            metrics.policy_failures.inc()
-            log.event("policy_refused", "error", in_force=self.current.policy.digest, problems=[repr(error)])
-            return False
-        self.current = loaded
-        metrics.policy_loaded.set(loaded.loaded_at.timestamp())
-        log.event("policy_loaded", digest=loaded.policy.digest, path=self.path)
-        return True
-
-    def _load(self) -> LoadedPolicy:
+    def load(self) -> LoadedPolicy:
+        """What the files hold now; raises PolicyError. The policy in force stays."""
         files = policy_files(self.path)
         policy = load(files)
         scopes = self._scopes(policy) if self._scopes else None
         return LoadedPolicy(policy, tuple(files), datetime.now(UTC), scopes)
+
+    def _paths(self) -> Iterable[Path]:
+        try:
+            return policy_paths(self.path)
+        except OSError:
+            return [Path(self.path)]

@@ -3,32 +3,51 @@
 import ssl
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import NamedTuple
 
 from app.certs import InvalidPair, Leaf, check_pair, issued_by
+from app.server.watch import Watch
 
 CERTIFICATE = "tls.crt"
 KEY = "tls.key"
 AUTHORITY = "ca.crt"
 
 
-class Certificates:
-    """The pair of a folder, in use.
+class LoadedPair(NamedTuple):
+    """A checked pair: what its certificate says, and the context that serves with it."""
 
-    ``context`` is for the listener and stays the same; each handshake takes the context of the current pair, which
-    ``load`` replaces once a new pair is found good. (Loading a bad pair into a live context breaks it for good.)
+    leaf: Leaf
+    context: ssl.SSLContext
+
+
+class Certificates:
+    """The pair of a folder, in use as ``current``.
+
+    ``context`` is for the listener and stays the same; each handshake takes that of the current pair, which is
+    replaced in one assignment. (Loading a bad pair into a live context breaks it for good.)
     What stays on the outer context cannot change without a restart: protocol versions and ciphers.
     """
 
     def __init__(self, folder: Path) -> None:
         """Load the pair; raises InvalidPair, or OSError for a file that cannot be read."""
         self.folder = folder
-        self.leaf, self._current = self._load()
+        self.watch = Watch(lambda: (folder / CERTIFICATE, folder / KEY))
+        self.current = self.load()
         self.context = _context()
         self.context.sni_callback = self._choose
 
-    def load(self) -> None:
-        """Load the pair again; raises as the constructor does, and then the current pair stays."""
-        self.leaf, self._current = self._load()
+    def load(self) -> LoadedPair:
+        """The pair that the folder holds now, if it can serve; raises as the constructor does."""
+        # Both files of a mounted Secret are links into one folder that is swapped: take both from the same one.
+        certificate = (self.folder / CERTIFICATE).resolve(strict=True)
+        key = (self.folder / KEY).resolve(strict=True)
+        leaf = check_pair(certificate.read_bytes(), key.read_bytes(), datetime.now(UTC))
+        context = _context()
+        try:
+            context.load_cert_chain(certificate, key)
+        except ssl.SSLError as error:
+            raise InvalidPair(f"OpenSSL does not take the pair: {error.reason}") from error
+        return LoadedPair(leaf, context)
 
     def trusted(self) -> bool | None:
         """Whether ``ca.crt`` leads to the certificate; None if the folder has no ``ca.crt``."""
@@ -41,20 +60,8 @@ class Certificates:
         except InvalidPair:
             return False
 
-    def _load(self) -> tuple[Leaf, ssl.SSLContext]:
-        # Both files of a mounted Secret are links into one folder that is swapped: take both from the same one.
-        certificate = (self.folder / CERTIFICATE).resolve(strict=True)
-        key = (self.folder / KEY).resolve(strict=True)
-        leaf = check_pair(certificate.read_bytes(), key.read_bytes(), datetime.now(UTC))
-        context = _context()
-        try:
-            context.load_cert_chain(certificate, key)
-        except ssl.SSLError as error:
-            raise InvalidPair(f"OpenSSL does not take the pair: {error.reason}") from error
-        return leaf, context
-
     def _choose(self, connection: ssl.SSLObject, name: str | None, context: ssl.SSLContext) -> None:  # noqa: ARG002
-        connection.context = self._current
+        connection.context = self.current.context
 
 
 def _context() -> ssl.SSLContext:

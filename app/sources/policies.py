@@ -21,17 +21,26 @@ def policy_files(path: str) -> list[tuple[str, bytes]]:
     """The (name, content) of the policy files that a path stands for; raises PolicyError."""
     if path == SHIPPED:
         return [("shipped/gpu-pods.yaml", shipped_policy().read_bytes())]
-    place = Path(path)
     try:
-        if not place.is_dir():
-            return [(path, place.read_bytes())]
-        # Not recursive, and without dot-files: a mounted ConfigMap holds its files twice, once under ..data.
-        names = sorted(entry for entry in place.iterdir() if entry.suffix in _SUFFIXES and entry.name[0] != ".")
+        names = policy_paths(path)
         if not names:
             raise PolicyError([Problem(path, 1, 1, f"the folder holds no {', '.join(_SUFFIXES)} file")])
+        if names == [Path(path)]:
+            return [(path, names[0].read_bytes())]
         return [(str(name), name.read_bytes()) for name in names]
     except OSError as error:
         raise PolicyError([Problem(path, 1, 1, f"cannot be read: {error.strerror}")]) from error
+
+
+def policy_paths(path: str) -> list[Path]:
+    """The files that a path stands for: itself, or what its folder holds, in order of names. Raises OSError."""
+    if path == SHIPPED:
+        return [shipped_policy()]
+    place = Path(path)
+    if not place.is_dir():
+        return [place]
+    # Not recursive, and without dot-files: a mounted ConfigMap holds its files twice, once under ..data.
+    return sorted(entry for entry in place.iterdir() if entry.suffix in _SUFFIXES and entry.name[0] != ".")
 
 
 def shipped_policy() -> Path:

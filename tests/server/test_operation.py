@@ -8,7 +8,6 @@ import ssl
 import threading
 import time
 import warnings
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -17,13 +16,6 @@ import pytest
 
 from tests.server.samples import POLICY, gpu_pod, privileged_pod, response, review
 from tests.support.server import Server
-
-
-def eventually(holds: Callable[[], bool], timeout: float = 10.0) -> None:
-    deadline = time.monotonic() + timeout
-    while not holds():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
 
 
 def test_probes_on_both_ports(server: Server) -> None:
@@ -144,111 +136,6 @@ def test_pinned_and_exempt_namespaces(tmp_path: Path) -> None:
         exempt = response(server.post("/validate/enforce", review(privileged_pod(), namespace="kube-system")))
         assert exempt["auditAnnotations"]["exempt"] == "namespace"
         assert server.metric("gpugate_reviews_total", verdict="exempt") == 1
-
-
-def test_reload_on_sighup(tmp_path: Path) -> None:
-    policy = tmp_path / "policy.yaml"
-    policy.write_text(POLICY)
-    with Server(policy) as server:
-        first = server.get("/policy", metrics_port=True).json["digest"]
-        assert response(server.post("/validate/enforce", review(privileged_pod())))["allowed"] is False
-
-        policy.write_text(POLICY.replace("no-privileged", "no-privilege"))
-        server.signal(signal.SIGHUP)
-        line = server.wait_for_log("policy_refused")
-        assert line["in_force"] == first
-        assert str(policy) in line["problems"][0]
-        assert server.metric("gpugate_policy_reload_failures_total") == 1
-        assert server.get("/policy", metrics_port=True).json["digest"] == first
-        assert server.get("/readyz").status == 200
-        assert response(server.post("/validate/enforce", review(privileged_pod())))["allowed"] is False
-
-        policy.write_text(POLICY.replace("    - rule: no-privileged\n", ""))
-        server.signal(signal.SIGHUP)
-        line = server.wait_for_log("policy_loaded")
-        assert line["digest"] != first
-        assert server.get("/policy", metrics_port=True).json["digest"] == line["digest"]
-        assert response(server.post("/validate/enforce", review(privileged_pod())))["allowed"] is True
-        assert server.metric("gpugate_policy_reload_failures_total") == 1
-
-        policy.unlink()
-        server.signal(signal.SIGHUP)
-        eventually(lambda: server.metric("gpugate_policy_reload_failures_total") == 2)
-
-
-def test_certificates_are_read_again_on_sighup() -> None:
-    from app.certs import Pair, issue
-
-    with Server() as server:
-
-        def serial() -> int:
-            with (
-                socket.create_connection(("127.0.0.1", server.port)) as plain,
-                server.tls().wrap_socket(plain, server_hostname="localhost") as connection,
-            ):
-                found = connection.getpeercert()
-            assert found
-            return int(str(found["serialNumber"]), 16)
-
-        first = serial()
-        authority = Pair(server.ca_file.read_bytes(), (server.cert_dir / "ca.key").read_bytes())
-        renewed = issue(authority, ["localhost", "127.0.0.1"], datetime.now(UTC), lifetime=timedelta(days=7))
-        (server.cert_dir / "tls.key").write_bytes(renewed.key)
-        server.signal(signal.SIGHUP)
-        assert "not that of the certificate" in server.wait_for_log("certificate_refused")["reason"]
-        assert serial() == first
-        (server.cert_dir / "tls.crt").write_bytes(renewed.certificate)
-        server.signal(signal.SIGHUP)
-        server.wait_for_log("certificate_loaded")
-        assert serial() != first
-        assert response(server.post("/mutate/enforce", review()))["allowed"] is True
-        expiry = server.metric("gpugate_certificate_expiry_timestamp_seconds")
-        assert abs(expiry - (time.time() + 7 * 86400)) < 3600
-
-
-def _facts(*names: str, age: timedelta = timedelta(0)) -> str:
-    when = (datetime.now(UTC) - age).isoformat()
-    return json.dumps({"version": 1, "collectedAt": when, "runtimeClasses": [{"name": name} for name in names]})
-
-
-def test_cluster_facts_are_followed(tmp_path: Path) -> None:
-    facts = tmp_path / "facts.json"
-    facts.write_text(_facts("other"))
-
-    def sets_class(server: Server) -> bool:
-        found = response(server.post("/mutate/enforce", review()))
-        return "runtime-class" in found["auditAnnotations"]["changes"]
-
-    with Server(cluster_facts=facts) as server:
-        assert not sets_class(server)
-        replacement = tmp_path / "new.json"
-        replacement.write_text(_facts("nvidia"))
-        replacement.rename(facts)
-        eventually(lambda: sets_class(server))
-        facts.write_text(_facts("other"))
-        eventually(lambda: not sets_class(server))
-
-        facts.write_text("{")
-        assert "unreadable" in server.wait_for_log("cluster_facts")["state"]
-        assert not sets_class(server)  # the last good ones stay
-        assert server.get("/readyz").status == 200
-        assert "cluster facts: unreadable" in server.get("/readyz").json["notes"][0]
-
-        facts.write_text(_facts("other", age=timedelta(hours=1)))
-        server.wait_for_log("cluster_facts", lambda line: line["state"] == "stale")
-        assert sets_class(server)  # what is unknown is no reason to leave the class out
-        facts.unlink()
-        server.wait_for_log("cluster_facts", lambda line: line["state"] == "absent")
-        assert server.get("/readyz").status == 200
-
-
-def test_facts_that_come_later(tmp_path: Path) -> None:
-    facts = tmp_path / "facts.json"
-    with Server(cluster_facts=facts) as server:
-        assert server.get("/readyz").json["notes"] == ["cluster facts: absent"]
-        facts.write_text(_facts("nvidia"))
-        server.wait_for_log("cluster_facts", lambda line: line["state"] == "fresh")
-        assert server.get("/readyz").json["notes"] == []
 
 
 def test_sigterm_drains() -> None:
