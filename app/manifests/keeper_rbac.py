@@ -85,27 +85,36 @@ READING_RIGHTS: Final = (
 )
 
 
-def configuration_rights(name: str) -> tuple[Right, ...]:
-    """What the keeper may do with the two webhook configurations of this name."""
+def configuration_rights(name: str, *, create: bool = True) -> tuple[Right, ...]:
+    """What the keeper may do with the two webhook configurations of this name.
+
+    Not to ``create`` them where an installation has made them, without entries: it cannot bring back then what an
+    uninstall takes away while it still runs, and holds no right over configurations of other names.
+    """
     group = "admissionregistration.k8s.io"
-    return (
-        Right(group, _CONFIGURATIONS, ("create",), (), "make the two webhook configurations"),
-        Right(
-            group,
-            _CONFIGURATIONS,
-            ("get", "update"),
-            (name,),
-            "keep them, and the authorities in them, in step with the policy and the certificates",
-        ),
+    keep = Right(
+        group,
+        _CONFIGURATIONS,
+        ("get", "update"),
+        (name,),
+        "keep them, and the authorities in them, in step with the policy and the certificates",
     )
+    make = Right(group, _CONFIGURATIONS, ("create",), (), "make the two webhook configurations")
+    return (make, keep) if create else (keep,)
 
 
 def keeper_rbac(
-    namespace: str, *, certificates: bool = True, configuration: str = NAME, cluster_role: str = KEEPER
+    namespace: str,
+    *,
+    certificates: bool = True,
+    create: bool = True,
+    configuration: str = NAME,
+    cluster_role: str = KEEPER,
 ) -> list[dict[str, Any]]:
     """ServiceAccount, Role, ClusterRole and their bindings for a keeper in this namespace.
 
     Without ``certificates`` (`gpugate keeper --no-certificates`) it may only read the Secret that somebody else makes.
+    Without ``create`` the webhook configurations must be there.
     ``configuration`` is the name of the webhook configurations; ``cluster_role`` that of what is cluster-wide.
     """
     rights = CERTIFICATE_RIGHTS if certificates else (_AUTHORITY_OF_OTHERS,)
@@ -114,7 +123,7 @@ def keeper_rbac(
         {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": role},
         _role("Role", role, (*rights, *NAMESPACE_RIGHTS)),
         _binding("Role", role, namespace),
-        _role("ClusterRole", wide, (*configuration_rights(configuration), *READING_RIGHTS)),
+        _role("ClusterRole", wide, (*configuration_rights(configuration, create=create), *READING_RIGHTS)),
         _binding("ClusterRole", wide, namespace),
     ]
 

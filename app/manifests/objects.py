@@ -5,11 +5,12 @@ from typing import Any, Final
 import yaml
 
 from app.admission.webhook import Phase
-from app.manifests.client import Client
+from app.manifests.client import Client, Service
 from app.manifests.guard import guard
 from app.manifests.metadata import metadata
 from app.manifests.parts import Scope
 from app.manifests.scope import scope_digest
+from app.manifests.selectors import without
 from app.manifests.webhooks import entries
 from app.policy.compiled import Policy
 
@@ -25,20 +26,44 @@ _KINDS: Final[dict[Phase, str]] = {
 
 def objects(policy: Policy, client: Client, scope: Scope = "tight") -> list[dict[str, Any]]:
     """The objects in the order in which to apply them: the guard of the label before what obeys it."""
+    return [*guard(), *configurations(policy, client, scope)]
+
+
+def configurations(
+    policy: Policy, client: Client, scope: Scope, annotations: dict[str, str] | None = None
+) -> list[dict[str, Any]]:
+    """The two webhook configurations, with these annotations beside their own."""
     digest = scope_digest(policy, scope)
-    return [*guard(), *(_configuration(policy, phase, client, scope, digest) for phase in _KINDS)]
+    own = {POLICY_ANNOTATION: policy.digest, SCOPE_ANNOTATION: digest, **(annotations or {})}
+    return [_configuration(policy, phase, client, scope, own) for phase in _KINDS]
 
 
-def _configuration(policy: Policy, phase: Phase, client: Client, scope: Scope, digest: str) -> dict[str, Any]:
+def empty_configurations() -> list[dict[str, Any]]:
+    """The two webhook configurations without entries: applying them leaves alone what another fills in."""
+    return [_empty(phase) for phase in _KINDS]
+
+
+def _empty(phase: Phase, annotations: dict[str, str] | None = None) -> dict[str, Any]:
+    return {
+        "apiVersion": "admissionregistration.k8s.io/v1",
+        "kind": _KINDS[phase],
+        "metadata": metadata(NAME, "webhook", annotations),
+    }
+
+
+def _configuration(
+    policy: Policy, phase: Phase, client: Client, scope: Scope, annotations: dict[str, str]
+) -> dict[str, Any]:
+    digest = annotations[SCOPE_ANNOTATION]
     webhooks = [
         entry.webhook(client.config(f"/{phase}/{entry.namespaces.mode}/{digest}"))
         for entry in entries(policy, phase, scope)
     ]
-    configuration = {
-        "apiVersion": "admissionregistration.k8s.io/v1",
-        "kind": _KINDS[phase],
-        "metadata": metadata(NAME, "webhook", {POLICY_ANNOTATION: policy.digest, SCOPE_ANNOTATION: digest}),
-    }
+    if isinstance(client, Service):
+        # Whatever the policy says: a server that cannot start because no server answers would stay away for good.
+        for webhook in webhooks:
+            webhook["namespaceSelector"] = without(webhook["namespaceSelector"], client.namespace)
+    configuration = _empty(phase, annotations)
     # Without entries it is still written, so that applying it takes away those of an earlier policy.
     return {**configuration, "webhooks": webhooks} if webhooks else configuration
 

@@ -42,6 +42,12 @@ def namespaces(policy: Policy) -> list[Namespaces]:
     return found
 
 
+def without(selector: dict[str, Any], namespace: str) -> dict[str, Any]:
+    """The selector, for namespaces of any other name."""
+    expressions = [*selector.get("matchExpressions", ()), _requirement(NAME_LABEL, "NotIn", [namespace])]
+    return {**selector, "matchExpressions": expressions}
+
+
 def _requirement(key: str, operator: str, values: Sequence[str]) -> dict[str, Any] | None:
     # The API server refuses In and NotIn without values.
     return {"key": key, "operator": operator, "values": list(values)} if values else None

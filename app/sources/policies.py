@@ -9,7 +9,7 @@ from app.policy.load import load
 SHIPPED = "shipped"
 """The name that stands for the policy that gpugate comes with."""
 
-_SUFFIXES = (".yaml", ".yml", ".json")
+SUFFIXES = (".yaml", ".yml", ".json")
 
 
 def read_policy(path: str) -> Policy:
@@ -24,7 +24,7 @@ def policy_files(path: str) -> list[tuple[str, bytes]]:
     try:
         names = policy_paths(path)
         if not names:
-            raise PolicyError([Problem(path, 1, 1, f"the folder holds no {', '.join(_SUFFIXES)} file")])
+            raise PolicyError([Problem(path, 1, 1, f"the folder holds no {', '.join(SUFFIXES)} file")])
         if names == [Path(path)]:
             return [(path, names[0].read_bytes())]
         return [(str(name), name.read_bytes()) for name in names]
@@ -40,7 +40,7 @@ def policy_paths(path: str) -> list[Path]:
     if not place.is_dir():
         return [place]
     # Not recursive, and without dot-files: a mounted ConfigMap holds its files twice, once under ..data.
-    return sorted(entry for entry in place.iterdir() if entry.suffix in _SUFFIXES and entry.name[0] != ".")
+    return sorted(entry for entry in place.iterdir() if entry.suffix in SUFFIXES and entry.name[0] != ".")
 
 
 def shipped_policy() -> Path:

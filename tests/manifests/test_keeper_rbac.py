@@ -47,3 +47,9 @@ def test_the_page_explains_each_right() -> None:
         row = f"| {', '.join(f'`{name}`' for name in right.resources)} | {', '.join(right.verbs)} |"
         assert row in page, row
         assert right.why in page, right.why
+
+
+def test_it_makes_no_configurations_where_an_installation_has_made_them() -> None:
+    for create in (True, False):
+        wide = rbac.keeper_rbac("a", create=create)[3]
+        assert any(rule["verbs"] == ["create"] for rule in wide["rules"]) is create
