@@ -8,7 +8,7 @@ up to a thousandth. Values here are therefore integers in thousandths: ``parse("
 import re
 from decimal import ROUND_UP, Context, Decimal
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
 MILLI: Final = 1000
 
@@ -53,18 +53,30 @@ def parse(value: object) -> int:
     raise InvalidQuantity("neither text nor a number")
 
 
-@lru_cache(maxsize=4096)
-def _parse_text(text: str) -> int:
-    match = _GRAMMAR.fullmatch(text.strip(_SPACE))
+class Exact(NamedTuple):
+    """An amount as it is written: nothing is rounded. ``suffix`` is "" for none, "e" for a power of ten."""
+
+    amount: Decimal
+    suffix: str
+
+
+def exact(text: str) -> Exact:
+    """The quantity by the grammar alone, which knows no spaces around it; raises InvalidQuantity."""
+    match = _GRAMMAR.fullmatch(text)
     if match is None:
         raise InvalidQuantity(f"{text!r} is not a quantity")
     number, suffix, exponent = match.group("number", "suffix", "exponent")
     if len(number) > _MAX_DIGITS or (exponent and abs(int(exponent[:8])) > _MAX_EXPONENT):
         raise InvalidQuantity(f"{text[:80]!r} is out of range")
     scale = _EXACT.power(Decimal(10), int(exponent)) if exponent else _SCALE[suffix or ""]
-    exact = _EXACT.multiply(_EXACT.multiply(Decimal(number), scale), Decimal(MILLI))
-    milli = int(exact.to_integral_value(ROUND_UP, _EXACT))
-    if suffix and suffix.endswith("i"):
+    return Exact(_EXACT.multiply(Decimal(number), scale), "e" if exponent else suffix or "")
+
+
+@lru_cache(maxsize=4096)
+def _parse_text(text: str) -> int:
+    amount, suffix = exact(text.strip(_SPACE))
+    milli = int(_EXACT.multiply(amount, Decimal(MILLI)).to_integral_value(ROUND_UP, _EXACT))
+    if suffix.endswith("i"):
         return max(-_MOST_BINARY, min(_MOST_BINARY, milli))
     return milli
 

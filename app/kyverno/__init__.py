@@ -1,0 +1,1 @@
+"""Kyverno policies, compiled to rules of the same kind as our own."""
