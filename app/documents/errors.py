@@ -19,6 +19,10 @@ class DocumentError(Exception):
         return f"{self.name}:{self.line}:{self.column}: {self.message}"
 
 
+class UnrenderedError(DocumentError):
+    """The document is a template of Helm's, as far as one can tell: what it will hold is not known yet."""
+
+
 class TextError(Exception):
     """An error in a text of which the reader knows neither the file nor the first line.
 

@@ -7,13 +7,16 @@ from itertools import islice
 from typing import Final
 
 from app.documents.document import Document, documents
-from app.documents.errors import DocumentError, TextError
+from app.documents.errors import DocumentError, TextError, UnrenderedError
 from app.documents.json_list import cut_list, read_items
 from app.documents.json_reader import NotJsonError, looks_like_json, read_json
 from app.documents.regions import Text
+from app.documents.unrendered import explained
 from app.documents.yaml_reader import read_yaml
 
 _SEPARATOR: Final = b"---"
+_NUL: Final = b"\0"
+_BINARY: Final = 8000  # bytes that git too looks at, for a NUL, to know that a file is no text
 _CONTENT: Final = re.compile(rb"(?:\A|[\r\n])[ \t\v\f]*[^\s#]")
 
 
@@ -27,12 +30,31 @@ def read(data: bytes, name: str) -> Iterator[Document | DocumentError]:
 
     Stricter than kubectl, where that would go on with less than the file says: duplicate keys, tags that YAML's
     schema lacks, and a second YAML document after ``...`` are errors.
+
+    A file that is binary, or not UTF-16 where it says so, is one error; and of a Helm template only the first is told:
+    what is wrong after it is no fault of whoever wrote it.
     """
     try:
         data = _utf8(data)
     except UnicodeDecodeError as error:
         yield DocumentError(name, 1, 1, f"not UTF-16: {error.reason} at byte {error.start + 2}")
         return
+    if _NUL in data[:_BINARY]:
+        text = Text(name, data, 1)
+        what = "not text: found a NUL byte, as in a binary file, or in UTF-16 without a byte order mark"
+        yield text.error(TextError(what, text.decoded.index("\0")))
+        return
+    unrendered = False
+    for found in _read(data, name):
+        if isinstance(found, Document):
+            yield found
+        elif not unrendered:
+            problem = explained(found, data)
+            unrendered = isinstance(problem, UnrenderedError)
+            yield problem
+
+
+def _read(data: bytes, name: str) -> Iterator[Document | DocumentError]:
     index = 0
     for text, problem in _parts(data, name):
         if problem is not None:

@@ -136,6 +136,8 @@ def _convert(text: Text, converter: Converter, sequence: SequenceNode) -> list[_
             elements.append(_Element(converter.value(node), _first_line(text, node)))
         except TextError as error:
             elements.append(_Element(error, None))
+            if converter.exhausted:
+                break  # no alias of a later item could be read
     return elements
 
 

@@ -25,6 +25,11 @@ class Converter:
         # A value that is written takes a byte at least, so only aliases can use this up.
         self._budget = len(text.data) + ALIAS_BUDGET
 
+    @property
+    def exhausted(self) -> bool:
+        """True after aliases have brought too much."""
+        return self._budget < 0
+
     def value(self, node: Node, depth: int = MAX_DEPTH) -> Any:
         """The value of a node; TextError for bad keys, unknown tags, numbers that JSON lacks, and what is too much."""
         if node.__class__ is ScalarNode:

@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import date
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from app.admission.judge import Verdict, judge, judge_update
 from app.admission.review import API_VERSION, NotAReview, Request, read_request
-from app.documents import Document, DocumentError, read
+from app.documents import Document, DocumentError, UnrenderedError, helm_action, read
 from app.model.context import ClusterFacts, Context, RuntimeClassFact
 from app.model.pod import MalformedPod
 from app.policy.compiled import Mode, Policy
@@ -18,6 +18,9 @@ from app.workloads.custom import CUSTOM_KINDS
 from app.workloads.defaulting import defaulted
 from app.workloads.kinds import CORE_KINDS, Kind, Kinds, group_kind
 from app.workloads.templates import Template, guesses, templates
+
+_BRACES: Final = (b"{{", b"{\0{")  # the second in UTF-16
+_RENDER: Final = "; judge what Helm makes of it: check --chart DIR, or helm template DIR | gpugate check -"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,15 +76,27 @@ def judged_objects(
 ) -> Iterator[JudgedObject | InputError]:
     """The objects of one input with their verdicts, and what could not be judged, in the order of the input.
 
-    An object of which a part could not be judged comes after the errors, with the pods that could.
+    An object of which a part could not be judged comes after the errors, with the pods that could. What Helm should
+    have rendered is not judged; of several such errors in an input only the first is told.
     """
+    templated = any(braces in content for braces in _BRACES)
+    unrendered = False
     for document in read(content, source.name):
         if isinstance(document, DocumentError):
-            template = "{{" in source.line(document.line)
-            hint = " (a template of Helm's? --chart DIR renders it)" if template else ""
+            unrendered = unrendered or isinstance(document, UnrenderedError)
+            hint = _RENDER if isinstance(document, UnrenderedError) else ""
             yield InputError(source.name, document.line, document.column, document.message + hint)
-        else:
-            yield from _judged(source, document, judging, kinds)
+            continue
+        judged = list(_judged(source, document, judging, kinds))
+        at = None
+        if templated and any(isinstance(each, InputError) or each.pods for each in judged):
+            at = helm_action(document.value)
+        if at is None:
+            yield from judged
+        elif not unrendered:
+            unrendered = True
+            region = document.locate(at)
+            yield InputError(source.name, region.line, region.column, f"a Helm template that was not rendered{_RENDER}")
 
 
 def _judged(

@@ -22,14 +22,28 @@ def policy_files(path: str) -> list[tuple[str, bytes]]:
     if path == SHIPPED:
         return [("shipped/gpu-pods.yaml", shipped_policy().read_bytes())]
     try:
-        names = policy_paths(path)
-        if not names:
-            raise PolicyError([Problem(path, 1, 1, f"the folder holds no {', '.join(SUFFIXES)} file")])
-        if names == [Path(path)]:
-            return [(path, names[0].read_bytes())]
-        return [(str(name), name.read_bytes()) for name in names]
+        paths = policy_paths(path)
     except OSError as error:
-        raise PolicyError([Problem(path, 1, 1, f"cannot be read: {error.strerror}")]) from error
+        raise _unreadable(path, error) from error
+    if paths == [Path(path)]:
+        return [(path, _content(path))]
+    if not paths:
+        raise PolicyError([Problem(path, 1, 1, f"the folder holds no {', '.join(SUFFIXES)} file")])
+    for each in paths:
+        if each.exists() and not each.is_file():  # to open a pipe would wait for somebody to write to it
+            raise PolicyError([Problem(str(each), 1, 1, "is not a regular file")])
+    return [(str(each), _content(str(each))) for each in paths]
+
+
+def _content(path: str) -> bytes:
+    try:
+        return Path(path).read_bytes()
+    except (OSError, ValueError) as error:
+        raise _unreadable(path, error) from error
+
+
+def _unreadable(path: str, error: Exception) -> PolicyError:
+    return PolicyError([Problem(path, 1, 1, f"cannot be read: {getattr(error, 'strerror', None) or error}")])
 
 
 def policy_paths(path: str) -> list[Path]:

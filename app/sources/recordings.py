@@ -77,7 +77,9 @@ class Recordings:
             found = [
                 each
                 for each in place.iterdir()
-                if each.name.endswith(_SUFFIXES) and each.name[0] != "." and each.is_file()
+                if each.name.endswith(_SUFFIXES)
+                and each.name[0] != "."
+                and (each.is_file() or not each.exists())  # a link that leads nowhere is an error
             ]
         except OSError as error:
             self._problem(f"{path}: cannot be read: {error.strerror}")
@@ -100,6 +102,10 @@ class Recordings:
                 continue
             if number == 1 and line.strip() in (b"{", b"["):
                 line += file.read(MAX_LINE)
+            if b"\0" in line:
+                self.lines += 1
+                self._problem(f"{place}: not text: found a NUL byte, as in a binary file; the rest of it is left out")
+                return
             if line.strip():
                 self.lines += 1
                 yield place, line

@@ -76,5 +76,7 @@ def render(rendering: Rendering) -> bytes:
 
 def _must_exist(path: str) -> None:
     # helm would look for the name of a repository, and go to the network.
-    if not Path(path).exists():
-        raise NotRendered("cannot be read: No such file or directory")
+    try:
+        Path(path).stat()
+    except (OSError, ValueError) as error:
+        raise NotRendered(f"cannot be read: {getattr(error, 'strerror', None) or error}") from error

@@ -69,13 +69,17 @@ class Discovery:
                 if name not in _SKIPPED:
                     expected = name if name in FOLDERS else inside.expected
                     self._folder(inner, inside._replace(expected=expected))
-            elif name.endswith(SUFFIXES) and not self._file(inner, wanted=False):
+            elif not name.endswith(SUFFIXES):
+                continue
+            elif _waits(inner):
+                self._problem(inner, "is not a regular file")
+            elif not self._file(inner, wanted=False):
                 self._fixture(path, name, names, inside)
 
     def _with_policy(self, path: str, names: list[str], inside: _Inside) -> _Inside:
         for name in names:
             file = _join(path, name)
-            if name in _POLICIES and b"GpuPolicy" in (self._content(file) or b""):
+            if name in _POLICIES and not _waits(file) and b"GpuPolicy" in (self._content(file) or b""):
                 return _Inside(file, path, inside.expected)
         return inside
 
@@ -122,6 +126,11 @@ class Discovery:
 
     def _problem(self, path: str, message: str) -> None:
         self.problems.append(Failure(Place(path), message))
+
+
+def _waits(path: str) -> bool:
+    """True for what is there and no file: to open a pipe would wait for somebody to write to it."""
+    return os.path.exists(path) and not os.path.isfile(path)  # noqa: PTH110, PTH113
 
 
 def _names(path: str) -> list[str]:

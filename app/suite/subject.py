@@ -153,8 +153,8 @@ def _read(file: str, place: Place) -> bytes:
     try:
         with open(file, "rb") as opened:  # noqa: PTH123 - a path as it is shown
             return opened.read()
-    except OSError as error:
-        raise CaseError(place, f"{file} cannot be read: {error.strerror}") from error
+    except (OSError, ValueError) as error:  # the latter for a NUL in the name
+        raise CaseError(place, f"{file} cannot be read: {getattr(error, 'strerror', None) or error}") from error
 
 
 def _is_chosen(reference: Reference, value: dict[str, Any]) -> bool:

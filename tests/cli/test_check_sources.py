@@ -147,47 +147,7 @@ def test_other_operations(check: Gpugate) -> None:
     assert exempt["exempt"] == "namespace"
 
 
-# YAML and JSON as people write them
-
-BOMB = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(
-    f"{new}: &{new} [{', '.join([f'*{old}'] * 9)}]\n" for old, new in zip("abcdefg", "bcdefgh", strict=True)
-)
-
-
-@pytest.mark.parametrize(
-    ("text", "line", "message"),
-    [
-        ("a: 1\nb: 2\na: 3\n", 3, 'duplicate key "a", first on line 1'),
-        ("---\na: 1\n---\nspec:\n  x: 1\n  x: 1\n", 6, 'duplicate key "x", first on line 5'),
-        ('{"a": 1,\n "b": {"c": 1,\n "c": 2}}\n', 3, 'duplicate key "c", first on line 2'),
-        ("a: &x 1\nb: *y\n", 2, "no anchor"),
-        ("a:\n\tb: 1\n", 2, "a tab can't indent"),
-        ("apiVersion: v1\nkind: Pod\nspec: {{ .Values.spec }}\n", 3, "(a template of Helm's? --chart DIR renders it)"),
-        ("{{- if .Values.on }}\nkind: Pod\n{{- end }}\n", 1, "(a template of Helm's? --chart DIR renders it)"),
-        ("a: \x00\n", 1, "control character"),
-        ("a: " + "[" * 201 + "]" * 201 + "\n", 1, "nested more than 200 levels deep"),
-        (BOMB, None, "aliases add more than"),
-    ],
-)  # fmt: skip
-def test_what_cannot_be_read_is_one_error_at_its_line(
-    check: Gpugate, folder: Path, text: str, line: int | None, message: str
-) -> None:
-    (folder / "bad.yaml").write_text(text)
-    (folder / "good.yaml").write_text(POD)
-    outcome = check("-q", "bad.yaml", "good.yaml")
-    assert outcome.code == 2
-    (error,) = outcome.err.splitlines()
-    assert error.startswith(f"Error: bad.yaml:{line or ''}")
-    assert message in error
-    assert "in good.yaml: refused" in outcome.out
-
-
-def test_a_binary_file(check: Gpugate, folder: Path) -> None:
-    (folder / "bad.yaml").write_bytes(bytes(range(256)) * 10)
-    outcome = check("bad.yaml")
-    assert outcome.code == 2
-    assert outcome.err.startswith("Error: bad.yaml:1:")
-    assert outcome.err.count("\n") == 1
+# YAML as people write it
 
 
 def test_anchors_merges_and_the_words_of_yaml_1_1(check: Gpugate) -> None:

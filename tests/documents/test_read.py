@@ -58,6 +58,7 @@ def bomb() -> bytes:
 
 DEEP = "nested more than 200 levels deep"
 SEPARATE = "the document ends before this; a second one must be set off by a line '---'"
+BINARY = "not text: found a NUL byte, as in a binary file, or in UTF-16 without a byte order mark"
 ERRORS: list[tuple[bytes, list[Any]]] = [
     (b"a: 1\na: 2\n", ['f:2:1: duplicate key "a", first on line 1']),
     (b"x:\n  b: 1\n  c: 2\n  'b': 3\n", ['f:4:3: duplicate key "b", first on line 2']),
@@ -74,7 +75,14 @@ ERRORS: list[tuple[bytes, list[Any]]] = [
     (b'{} "x"', [(1, None, 1, {}), "f:1:4: an object was expected, found a string"]),
     (b"\ta: 1\n", ["f:1:1: a tab can't indent; use spaces"]),
     (b"a:\n  b: 1\n\tc: 1\n", ["f:3:1: a tab can't indent; use spaces"]),
-    (b"a: \x00b\n", ["f:1:4: the control character U+0000 is not allowed; quote and escape it"]),
+    (b"a: \x00b\n", [f"f:1:4: {BINARY}"]),
+    (b"a: b\n---\n\x00\n---\n\x00", [f"f:3:1: {BINARY}"]),
+    (b"a: \x01b\n", ["f:1:4: the control character U+0001 is not allowed; quote and escape it"]),
+    (b"#" * 8000 + b"\n\x00", ["f:2:1: the control character U+0000 is not allowed; quote and escape it"]),
+    (b"a: {{ b }}\n---\nb: 1\n---\n{{ c }}\n", [
+        "f:1:5: a Helm template that was not rendered, it seems (as YAML: a mapping can't be a key)",
+        (2, None, 3, {"b": 1}),
+    ]),
     ("é😀: a\x07b\n".encode(), ["f:1:6: the control character U+0007 is not allowed; quote and escape it"]),
     (b"ok: 1\n\xc3(: 2\n", ["f:2:2: not UTF-8: invalid trailing UTF-8 octet"]),
     ("é: \N{LATIN SMALL LETTER E WITH ACUTE}".encode() + b"\xff", ["f:1:5: not UTF-8: invalid leading UTF-8 octet"]),

@@ -118,7 +118,7 @@ def test_what_cannot_be_read_is_named_and_the_rest_is_compared(
 
 
 def test_many_lines_that_cannot_be_read(gpugate: Gpugate, folder: Path) -> None:
-    (folder / "binary.log").write_bytes(b"\x00\xff\n" * 500)
+    (folder / "binary.log").write_bytes(b"\x01\xff\n" * 500)
     outcome = gpugate("replay", "--policy", "shipped", "binary.log")
     assert outcome.code == 2
     assert outcome.err.count("\n") == 21
