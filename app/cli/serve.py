@@ -14,6 +14,7 @@ import click
 from app import __version__
 from app.cli.options import find_policy, policy_option
 from app.policy.errors import PolicyError
+from app.server.limits import MAX_CONNECTIONS
 from app.sources.facts import InvalidFacts
 
 if TYPE_CHECKING:
@@ -48,6 +49,10 @@ _EXAMPLE = {
               help="Port of the webhook (HTTPS); 0 takes a free one.")  # fmt: skip
 @click.option("--metrics-port", default=8080, show_default=True, type=click.IntRange(0, 65535),
               help="Port of metrics and policy (HTTP); 0 takes a free one.")  # fmt: skip
+@click.option("--client-ca", metavar="FILE", type=click.Path(path_type=Path),
+              help="Answer only clients that show a certificate of these authorities (PEM); webhook only.")  # fmt: skip
+@click.option("--max-connections", default=MAX_CONNECTIONS, show_default=True, type=click.IntRange(1, 100_000),
+              help="Beyond, the connection that has been idle for longest is closed.")  # fmt: skip
 @click.option("--cluster-facts", metavar="FILE", type=click.Path(path_type=Path),
               help="JSON of what exists in the cluster (RuntimeClasses); followed while it changes.")  # fmt: skip
 @click.option("--record", metavar="DIR", type=click.Path(path_type=Path),
@@ -58,6 +63,8 @@ def command(
     host: str | None,
     port: int,
     metrics_port: int,
+    client_ca: Path | None,
+    max_connections: int,
     cluster_facts: Path | None,
     record: Path | None,
     *,
@@ -83,7 +90,7 @@ def command(
     policies = _policies(policy_path)
     facts = _facts(cluster_facts) if cluster_facts else None
     made = _make_certificates(cert_dir, host) if dev else None
-    certificates = _certificates(cert_dir)
+    certificates = _certificates(cert_dir, client_ca)
     with _bind(host, port, "--port") as webhook, _bind(host, metrics_port, "--metrics-port") as metrics:
         recording = _recording(record) if record else None
         log = JsonLog()
@@ -96,7 +103,7 @@ def command(
             if made:
                 click.echo(f"made {made} in {cert_dir}", err=True)
             _introduce(policies, cert_dir, webhook, metrics)
-        run(service, certificates, webhook, metrics)
+        run(service, certificates, webhook, metrics, max_connections=max_connections)
 
 
 def _policies(path: str | None) -> "PolicyStore":
@@ -141,13 +148,15 @@ def _make_certificates(folder: Path, host: str | None) -> str | None:
         raise click.ClickException(f"certificates cannot be made: {error.filename}: {error.strerror}") from error
 
 
-def _certificates(folder: Path) -> "Certificates":
+def _certificates(folder: Path, client_ca: Path | None) -> "Certificates":
     from app.certs import InvalidPair
     from app.server.tls import Certificates
 
     try:
-        return Certificates(folder)
+        return Certificates(folder, client_ca)
     except FileNotFoundError as error:
+        if error.filename == str(client_ca):
+            raise click.ClickException(f"there is no {error.filename} (--client-ca)") from error
         raise click.ClickException(
             f"there is no {error.filename}; put tls.crt and tls.key into {folder} (--cert-dir), "
             "or let --dev make some to try gpugate with"

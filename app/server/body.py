@@ -6,7 +6,7 @@ from typing import Final
 
 from starlette.types import Receive, Scope
 
-from app.server.limits import MAX_BODY
+from app.server.limits import MAX_BODY, TIMEOUT_SHARE
 
 JSON: Final = b"application/json"
 _TIMEOUT: Final = re.compile(rb"(?:^|&)timeout=(\d{1,4}(?:\.\d{1,9})?)(m?s)(?:&|$)")
@@ -20,20 +20,23 @@ class BadRequest(Exception):
         super().__init__(reason)
 
 
-def timeout_of(query: bytes) -> float | None:
-    """The deadline that the API server puts into the query, such as ``timeout=3s``, in seconds."""
+def answer_within(query: bytes) -> float | None:
+    """How long an answer may take for a query such as ``timeout=3s``, in seconds; None without one.
+
+    A little less than the API server waits: an answer that comes in time tells what is wrong, its timeout does not.
+    """
     found = _TIMEOUT.search(query)
     if found is None:
         return None
-    return float(found[1]) / (1000 if found[2] == b"ms" else 1)
+    return float(found[1]) / (1000 if found[2] == b"ms" else 1) * TIMEOUT_SHARE
 
 
 async def read_body(scope: Scope, receive: Receive) -> bytes | None:
     """The body of a POST of JSON; None if the client went away before its end.
 
     Raises BadRequest: 405 for another method, 415 for another content type, 413 for more than MAX_BODY bytes (as
-    soon as that is known), 408 if the body does not arrive within the request's ``?timeout=``. A missing content
-    type is taken for JSON.
+    soon as that is known), 408 if the body does not arrive within what the request's ``?timeout=`` leaves. A missing
+    content type is taken for JSON.
     """
     if scope["method"] != "POST":
         raise BadRequest(405, f"{scope['path']} takes POST, not {scope['method']}")
@@ -49,12 +52,14 @@ async def read_body(scope: Scope, receive: Receive) -> bytes | None:
     body: bytes = message["body"]
     if not message["more_body"]:
         return body
-    seconds = timeout_of(scope["query_string"])
+    seconds = answer_within(scope["query_string"])
     try:
         async with asyncio.timeout(seconds):
             return await _rest(body, receive)
     except TimeoutError as error:
-        raise BadRequest(408, f"the body did not arrive within the request's timeout of {seconds:g} s") from error
+        raise BadRequest(
+            408, f"the body did not arrive within {seconds:g} s, which the request's timeout asks for"
+        ) from error
 
 
 async def _rest(first: bytes, receive: Receive) -> bytes | None:

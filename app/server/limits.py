@@ -16,6 +16,13 @@ READ_TIMEOUT: Final = 10.0
 """From the first byte of a request to its last. Reviews come whole, within milliseconds; webhooks of gpugate are
 configured with 1 to 3 s."""
 
+FIRST_REQUEST_TIMEOUT: Final = 20.0
+"""From the end of the handshake to the first byte. Go's client connects because it has something to send; the rare
+connection that it did not need after all costs it nothing to lose."""
+
+TIMEOUT_SHARE: Final = 0.9
+"""Of the `?timeout=` of a request, the part within which it is answered. What is left is for the way back."""
+
 KEEP_ALIVE: Final = 120
 """Go's client drops idle connections after 90 s. A server that closes first makes calls fail with EOF."""
 
@@ -23,9 +30,25 @@ MAX_MESSAGE: Final = 2 * MAX_BODY + MAX_HEADERS
 """What is read of one request at most. The part beyond MAX_BODY is thrown away: closing with data unread resets the
 connection, and the client may never see that it sent too much."""
 
+MAX_HELD: Final = 64 * 1024 * 1024
+"""What requests that have not arrived whole may hold together: nine of the largest. Reviews of pods arrive in one
+piece and are not counted. Beyond, the request that grows gets 429 with `Retry-After`, which API servers heed."""
+
+MAX_CONNECTIONS: Final = 1000
+"""Default of `--max-connections`. An API server keeps up to 25 idle ones and opens more under load; each costs
+32 KiB. Beyond, the one that has been idle for longest is closed, or the new one if none is idle."""
+
+MAX_METRICS_CONNECTIONS: Final = 64
+"""Of the metrics port: Prometheus, kubelet's probes, and people."""
+
+DRAIN_QUIET: Final = 1.0
+"""When nothing was asked for this long during a drain, the connections that are still open are idle, and waiting
+longer would not make it less likely that a call is sent just as they are closed."""
+
 DRAIN_TIMEOUT: Final = 5.0
 """After SIGTERM, how long answers carry `Connection: close` before the server stops: API servers go on using the
-connections that they have to a pod that ends. Over at once when no connection is open."""
+connections that they have to a pod that ends. Over at once when no connection is open, and after DRAIN_QUIET when
+none is used."""
 
 SHUTDOWN_TIMEOUT: Final = 10
 """How long requests may take to end once the server stops; with DRAIN_TIMEOUT and a preStop sleep of 10 s it

@@ -3,12 +3,13 @@
 import asyncio
 import socket
 import ssl
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 
 import uvicorn
 from starlette.types import ASGIApp
 
+from app.server.connections import Connections
 from app.server.limits import (
     BACKLOG,
     HANDSHAKE_TIMEOUT,
@@ -23,7 +24,9 @@ from app.server.reviews import Reviews
 class Listener(uvicorn.Server):
     """Serves one application on one bound socket; with a context it speaks TLS."""
 
-    def __init__(self, app: ASGIApp, bound: socket.socket, context: ssl.SSLContext | None = None) -> None:
+    def __init__(
+        self, app: ASGIApp, bound: socket.socket, shared: Connections, context: ssl.SSLContext | None = None
+    ) -> None:
         config = uvicorn.Config(
             app,
             http=BoundedProtocol,
@@ -41,25 +44,26 @@ class Listener(uvicorn.Server):
         super().__init__(config)
         self._app = app
         self._bound = bound
+        self.shared = shared
         self._context = context
 
-    @property
-    def open_connections(self) -> int:
-        """How many connections are open."""
-        return len(self.server_state.connections)
+    def open_connections(self) -> Iterator[BoundedProtocol]:
+        """The connections that are open."""
+        return (each for each in self.server_state.connections if isinstance(each, BoundedProtocol))
 
     def check_deadlines(self, now: float) -> None:
         """Close the connections whose request takes too long to arrive; ``now`` is the loop's time."""
-        for connection in list(self.server_state.connections):
-            if isinstance(connection, BoundedProtocol):
-                connection.check_deadlines(now)
+        for connection in list(self.open_connections()):
+            connection.check_deadlines(now)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:  # noqa: ARG002 - has its own
         """As uvicorn's, with bounds on TLS handshakes and farewells, which uvicorn leaves at 60 and 30 s."""
         await self.lifespan.startup()
 
         def connection(_loop: asyncio.AbstractEventLoop | None = None) -> asyncio.Protocol:
-            return BoundedProtocol(self.config, self.server_state, self.lifespan.state, _loop or loop, reviews)
+            return BoundedProtocol(
+                self.config, self.server_state, self.lifespan.state, _loop or loop, reviews, self.shared
+            )
 
         loop = asyncio.get_running_loop()
         reviews = self._app if isinstance(self._app, Reviews) else None

@@ -7,6 +7,7 @@ them at once.
 import asyncio
 import gc
 import logging
+import resource
 import signal
 import socket
 import traceback
@@ -16,7 +17,8 @@ from datetime import UTC, datetime
 import uvloop
 
 from app.server.apps import metrics_app, webhook_app
-from app.server.limits import DRAIN_TIMEOUT, TICK
+from app.server.connections import Connections
+from app.server.limits import DRAIN_QUIET, DRAIN_TIMEOUT, MAX_CONNECTIONS, MAX_METRICS_CONNECTIONS, TICK
 from app.server.listener import Listener
 from app.server.log import LogHandler
 from app.server.reload import Reloader
@@ -24,27 +26,51 @@ from app.server.service import Service
 from app.server.tls import Certificates
 
 
-def run(service: Service, certificates: Certificates, webhook: socket.socket, metrics: socket.socket) -> None:
+def run(
+    service: Service,
+    certificates: Certificates,
+    webhook: socket.socket,
+    metrics: socket.socket,
+    *,
+    max_connections: int = MAX_CONNECTIONS,
+) -> None:
     """Serve on the two bound sockets until a signal says stop. Returns once everything has ended."""
+    _allow_files(max_connections)
     logging.basicConfig(handlers=[LogHandler(service.log)], level=logging.WARNING, force=True)
     try:
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-            runner.run(_Process(service, certificates, webhook, metrics).serve())
+            runner.run(_Process(service, certificates, webhook, metrics, max_connections).serve())
     finally:
         service.log.close()
+
+
+def _allow_files(connections: int) -> None:
+    """Let the process have as many files open as its connections need: soft limits are often 1,024."""
+    wanted = 2 * connections + 256  # those in their handshake, and what is not a connection
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
 
 
 class _Process:
     """The running server."""
 
     def __init__(
-        self, service: Service, certificates: Certificates, webhook: socket.socket, metrics: socket.socket
+        self,
+        service: Service,
+        certificates: Certificates,
+        webhook: socket.socket,
+        metrics: socket.socket,
+        max_connections: int,
     ) -> None:
         self._service = service
         self._certificates = certificates
         self._ports = {"port": webhook.getsockname()[1], "metrics_port": metrics.getsockname()[1]}
-        self._webhook = Listener(webhook_app(service), webhook, certificates.context)
-        self._metrics = Listener(metrics_app(service), metrics)
+        connections = Connections(max_connections)
+        service.metrics.registry.register(connections)
+        self._webhook = Listener(webhook_app(service), webhook, connections, certificates.context)
+        self._metrics = Listener(metrics_app(service), metrics, Connections(MAX_METRICS_CONNECTIONS))
         self._stop = asyncio.Event()
         self._signals = 0
         self._reloader = Reloader(service, certificates)
@@ -96,10 +122,13 @@ class _Process:
             self._signals += 1  # somebody at a terminal waits
 
     async def _drain(self) -> None:
-        """Go on answering, with `Connection: close`, while there are connections, for a bounded time."""
+        """Go on answering, with `Connection: close`, while connections are used, for a bounded time."""
         loop = asyncio.get_running_loop()
         end = loop.time() + DRAIN_TIMEOUT
-        while self._webhook.open_connections and self._signals < 2 and loop.time() < end:
+        while self._signals < 2 and (now := loop.time()) < end:
+            connections = list(self._webhook.open_connections())
+            if all(each.idle and now - each.last_heard > DRAIN_QUIET for each in connections):
+                return
             await asyncio.sleep(0.02)
 
     def _asked_to_reload(self) -> None:

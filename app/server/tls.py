@@ -25,15 +25,17 @@ class Certificates:
 
     ``context`` is for the listener and stays the same; each handshake takes that of the current pair, which is
     replaced in one assignment. (Loading a bad pair into a live context breaks it for good.)
-    What stays on the outer context cannot change without a restart: protocol versions and ciphers.
+    What stays on the outer context cannot change without a restart: protocol versions, ciphers, and whether clients
+    need a certificate. They do if there is a ``client_ca``, a file of the authorities that sign theirs; it is followed.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, client_ca: Path | None = None) -> None:
         """Load the pair; raises InvalidPair, or OSError for a file that cannot be read."""
         self.folder = folder
-        self.watch = Watch(lambda: (folder / CERTIFICATE, folder / KEY))
+        self.client_ca = client_ca
+        self.watch = Watch(lambda: (folder / CERTIFICATE, folder / KEY, *([client_ca] if client_ca else [])))
         self.current = self.load()
-        self.context = _context()
+        self.context = self._context()
         self.context.sni_callback = self._choose
 
     def load(self) -> LoadedPair:
@@ -42,12 +44,21 @@ class Certificates:
         certificate = (self.folder / CERTIFICATE).resolve(strict=True)
         key = (self.folder / KEY).resolve(strict=True)
         leaf = check_pair(certificate.read_bytes(), key.read_bytes(), datetime.now(UTC))
-        context = _context()
+        context = self._context()
         try:
             context.load_cert_chain(certificate, key)
         except ssl.SSLError as error:
             raise InvalidPair(f"OpenSSL does not take the pair: {error.reason}") from error
+        if self.client_ca:
+            self._trust(context, self.client_ca)
         return LoadedPair(leaf, context)
+
+    def _trust(self, context: ssl.SSLContext, authorities: Path) -> None:
+        """Take clients' certificates of these authorities, and no others."""
+        try:
+            context.load_verify_locations(cadata=authorities.read_text("ascii"))
+        except (ValueError, ssl.SSLError) as error:
+            raise InvalidPair(f"{authorities} holds no certificates in PEM") from error
 
     def trusted(self) -> bool | None:
         """Whether ``ca.crt`` leads to the certificate; None if the folder has no ``ca.crt``."""
@@ -63,10 +74,11 @@ class Certificates:
     def _choose(self, connection: ssl.SSLObject, name: str | None, context: ssl.SSLContext) -> None:  # noqa: ARG002
         connection.context = self.current.context
 
-
-def _context() -> ssl.SSLContext:
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.minimum_version = ssl.TLSVersion.TLSv1_2
-    # API servers offer HTTP/2 to webhooks on loopback; elsewhere they speak HTTP/1.1 only.
-    context.set_alpn_protocols(["http/1.1"])
-    return context
+    def _context(self) -> ssl.SSLContext:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.minimum_version = ssl.TLSVersion.TLSv1_2
+        # API servers offer HTTP/2 to webhooks on loopback; elsewhere they speak HTTP/1.1 only.
+        context.set_alpn_protocols(["http/1.1"])
+        if self.client_ca:
+            context.verify_mode = ssl.CERT_REQUIRED
+        return context

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.server.connecting import connect, head, request
 from tests.server.samples import response, review
 from tests.support.server import Server
 
@@ -105,8 +106,8 @@ def test_eight_mebibytes_in_chunks(server: Server) -> None:
 
 def test_a_body_without_end_is_cut_off(server: Server) -> None:
     memory = server.metric("process_resident_memory_bytes")
-    with _connect(server) as connection:
-        connection.sendall(_head("transfer-encoding: chunked"))
+    with connect(server) as connection:
+        connection.sendall(head("transfer-encoding: chunked"))
         _send_until_closed(connection, b"10000\r\n" + b"x" * 2**16 + b"\r\n")
         assert connection.recv(1000).startswith(b"HTTP/1.1 413 ")
     assert server.metric("process_resident_memory_bytes") - memory < 40 * 2**20
@@ -114,21 +115,21 @@ def test_a_body_without_end_is_cut_off(server: Server) -> None:
 
 @pytest.mark.parametrize("sent", [0, 1, 100, len(_GOOD) - 1])
 def test_a_truncated_body(server: Server, sent: int) -> None:
-    with _connect(server) as connection:
-        connection.sendall(_head(f"content-length: {len(_GOOD)}") + _GOOD[:sent])
+    with connect(server) as connection:
+        connection.sendall(head(f"content-length: {len(_GOOD)}") + _GOOD[:sent])
 
 
 def test_a_body_that_does_not_come_within_the_timeout_of_the_call(server: Server) -> None:
     for header in (f"content-length: {len(_GOOD)}", "transfer-encoding: chunked"):
         began = time.monotonic()
-        with _connect(server) as connection:
-            connection.sendall(_head(header, "/mutate/enforce?timeout=1s") + b"3\r\n{  \r\n")
+        with connect(server) as connection:
+            connection.sendall(head(header, "/mutate/enforce?timeout=1s") + b"3\r\n{  \r\n")
             assert connection.recv(1000).startswith(b"HTTP/1.1 408 ")
-        assert 0.9 < time.monotonic() - began < 5
+        assert 0.8 < time.monotonic() - began < 5
 
 
 def test_headers_without_end_are_cut_off(server: Server) -> None:
-    with _connect(server) as connection:
+    with connect(server) as connection:
         connection.sendall(b"POST /mutate/enforce HTTP/1.1\r\nhost: a\r\n")
         _send_until_closed(connection, b"x: " + b"y" * 10_000 + b"\r\n")
         assert connection.recv(1000).startswith(b"HTTP/1.1 431 ")
@@ -136,7 +137,7 @@ def test_headers_without_end_are_cut_off(server: Server) -> None:
 
 @pytest.mark.parametrize("sent", [b"\x00" * 100, b"HELO example.com\r\n\r\n", b"POST / HTTP/9.9\r\n\r\n"])
 def test_what_is_no_http(server: Server, sent: bytes) -> None:
-    with _connect(server) as connection:
+    with connect(server) as connection:
         connection.sendall(sent)
         assert connection.recv(1000).startswith(b"HTTP/1.1 400 ")
 
@@ -149,8 +150,8 @@ def test_what_is_no_tls(server: Server) -> None:
 
 def test_answers_come_in_the_order_of_pipelined_requests(server: Server) -> None:
     probe = b"GET /healthz HTTP/1.1\r\nhost: a\r\n\r\n"
-    with _connect(server) as connection:
-        connection.sendall(_request("first") + probe + _request("second") + _request("third") + probe)
+    with connect(server) as connection:
+        connection.sendall(request("first") + probe + request("second") + request("third") + probe)
         received = b""
         while received.count(b"HTTP/1.1 200") < 5 or not received.endswith(b"}"):
             received += connection.recv(65536)
@@ -159,15 +160,15 @@ def test_answers_come_in_the_order_of_pipelined_requests(server: Server) -> None
 
 
 def test_a_request_in_single_bytes(server: Server) -> None:
-    with _connect(server) as connection:
-        for byte in _request("slow"):
+    with connect(server) as connection:
+        for byte in request("slow"):
             connection.sendall(bytes((byte,)))
         assert b'"slow"' in connection.recv(65536)
 
 
 def test_a_connection_is_closed_where_the_client_says_so(server: Server) -> None:
-    with _connect(server) as connection:
-        connection.sendall(_head(f"content-length: {len(_GOOD)}\r\nconnection: close") + _GOOD)
+    with connect(server) as connection:
+        connection.sendall(head(f"content-length: {len(_GOOD)}\r\nconnection: close") + _GOOD)
         received = b""
         while data := connection.recv(65536):
             received += data
@@ -181,17 +182,3 @@ def _send_until_closed(connection: socket.socket, piece: bytes) -> None:
         while time.monotonic() < deadline:
             connection.sendall(piece)
     assert time.monotonic() < deadline
-
-
-def _connect(server: Server) -> socket.socket:
-    plain = socket.create_connection(("127.0.0.1", server.port), timeout=30)
-    return server.tls().wrap_socket(plain, server_hostname="127.0.0.1")
-
-
-def _head(header: str, path: str = "/mutate/enforce") -> bytes:
-    return f"POST {path} HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\n{header}\r\n\r\n".encode()
-
-
-def _request(uid: str) -> bytes:
-    body = json.dumps(review(uid=uid)).encode()
-    return _head(f"content-length: {len(body)}") + body

@@ -76,6 +76,15 @@ def test_an_expired_certificate(tmp_path: Path) -> None:
     assert "expired on" in failed(serve("--policy", "shipped", "--dev", folder=tmp_path))
 
 
+def test_client_authorities_that_are_none(tmp_path: Path) -> None:
+    write_pair(tmp_path / "certs", datetime.now(UTC))
+    said = failed(serve("--policy", "shipped", "--client-ca", "clients.crt", folder=tmp_path))
+    assert "there is no clients.crt (--client-ca)" in said
+    (tmp_path / "clients.crt").write_text("nothing")
+    said = failed(serve("--policy", "shipped", "--client-ca", "clients.crt", folder=tmp_path))
+    assert "clients.crt holds no certificates in PEM" in said
+
+
 def test_files_that_are_no_certificates(tmp_path: Path) -> None:
     folder = tmp_path / "certs"
     folder.mkdir()
