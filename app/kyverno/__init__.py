@@ -1,1 +1,1 @@
-"""Kyverno policies, compiled to rules of the same kind as our own."""
+"""Kyverno policies: read, compiled, and judged by Kyverno's semantics. Pure."""
