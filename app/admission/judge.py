@@ -60,6 +60,14 @@ def _judge(policy: Policy, pod: Pod, context: Context, mode: Mode, *, as_written
     return Verdict(mode, allowed, gpu, None, findings + changes, patch)
 
 
+def in_mode(verdict: Verdict, mode: Mode) -> Verdict:
+    """What a mode makes of the verdict of `enforce`: it finds the same, and does something else about it."""
+    if mode == "disabled":
+        return Verdict(mode, True, False, verdict.exempt, [], [])
+    patch = verdict.patch if mode in APPLIES else []
+    return verdict._replace(mode=mode, allowed=mode != "enforce" or verdict.allowed, patch=patch)
+
+
 def judge_update(policy: Policy, pod: Pod, old_object: dict[str, Any] | None, context: Context, mode: Mode) -> Verdict:
     """The answer to an UPDATE of a pod: nothing is changed, and only what the update makes worse counts."""
     exempt = policy.exempt.reason(context.namespace or "", pod)

@@ -13,6 +13,7 @@ import click
 from app.admission.review import printable
 from app.cli.options import load_policy, policy_option, read_facts
 from app.cli.outputs import Output, OutputType, check_outputs, open_report, wants_color
+from app.cli.reporting import Reporting
 from app.policy.compiled import Mode
 from app.report.baseline import Baseline, InvalidBaseline, NewBaseline, parse_baseline
 from app.report.formats import FORMATS, Report
@@ -155,7 +156,7 @@ def command(
 
 
 class _Run:
-    """One run over the input: every object to every report, errors to standard error too."""
+    """One run over the input: every object to every report."""
 
     def __init__(
         self,
@@ -165,12 +166,9 @@ class _Run:
         made: NewBaseline | None,
         progress: bool,
     ) -> None:
-        self.failed = False
-        self._reports = reports
-        self._fail_on = fail_on
+        self._reporting = Reporting(reports, fail_on, Summary())
         self._known = known
         self._made = made
-        self._summary = Summary()
         self._next_progress = monotonic() + _PROGRESS_EVERY if progress else None
 
     def judge(self, manifests: Manifests, judging: Judging) -> Summary:
@@ -180,34 +178,31 @@ class _Run:
         kinds = kinds_of(judging.policy)
         for each in manifests:
             if isinstance(each, Manifest):
-                self._summary.files += 1
+                self._reporting.summary.files += 1
                 source = SourceText(each.name, each.content, rendered=each.rendered, file=each.file, chart=each.chart)
                 for found in judged_objects(source, each.content, judging, kinds):
                     self._take(found)
             else:
                 self._take(InputError(each.name, 1, 1, each.reason))
-        for report in self._reports:
-            report.finish(self._summary)
-        return self._summary
+        self._reporting.finish()
+        return self._reporting.summary
+
+    @property
+    def failed(self) -> bool:
+        """True if something was found that the run fails for."""
+        return self._reporting.failed
 
     def _take(self, found: JudgedObject | InputError) -> None:
-        if isinstance(found, InputError):
-            self._summary.errors += 1
-            click.echo(f"Error: {printable(str(found))}", err=True)
-            for report in self._reports:
-                report.error(found)
-            return
-        if self._made is not None:
-            self._made.add(found)
-        if self._known is not None:
-            found = self._known.mark(found)
-        self._summary.count(found)
-        self.failed = self.failed or any(pod.fails(self._fail_on) for pod in found.pods)
-        for report in self._reports:
-            report.object(found)
+        if isinstance(found, JudgedObject):
+            if self._made is not None:
+                self._made.add(found)
+            if self._known is not None:
+                found = self._known.mark(found)
+        self._reporting.take(found)
         if self._next_progress is not None and monotonic() >= self._next_progress:
             self._next_progress += _PROGRESS_EVERY
-            click.echo(f"{self._summary.objects} objects in {self._summary.files} files ...", err=True)
+            summary = self._reporting.summary
+            click.echo(f"{summary.objects} objects in {summary.files} files ...", err=True)
 
 
 def _read_baseline(path: str, style: Style) -> Baseline:

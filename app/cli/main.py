@@ -18,6 +18,7 @@ COMMANDS: Final = {
     "explain": "explain a rule, an injection, or the verdict on a file",
     "manifests": "print the webhook configurations for a policy",
     "replay": "show what another policy would have answered to recorded pods",
+    "scan": "judge what is in a cluster",
     "schema": "print the JSON Schema of the policy file, or of its tests",
     "serve": "run the webhook server",
     "test": "run the tests of a policy",

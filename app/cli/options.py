@@ -1,8 +1,9 @@
 """Options that several commands share."""
 
 import os
+from collections.abc import Callable
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, TypeVar
 
 import click
 
@@ -15,6 +16,8 @@ from app.sources.policies import SHIPPED, read_policy
 ENVIRONMENT: Final = "GPUGATE_POLICY"
 DEFAULT_FILE: Final = "gpugate.yaml"
 
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+
 policy_option = click.option(
     "--policy",
     "policy_path",
@@ -22,6 +25,15 @@ policy_option = click.option(
     help=f'Policy file or folder, or "{SHIPPED}" for the one that gpugate comes with. '
     f"Default: ${ENVIRONMENT}, else ./{DEFAULT_FILE}.",
 )
+
+
+def cluster_options(function: _Command) -> _Command:
+    """The options that say which cluster."""
+    kubeconfig = click.option(
+        "--kubeconfig", metavar="FILE", help="Default: $KUBECONFIG, else ~/.kube/config, else the pod's own account."
+    )
+    context = click.option("--context", metavar="NAME", help="Context of the kubeconfig. Default: its current one.")
+    return context(kubeconfig(function))
 
 
 def find_policy(path: str | None) -> str:

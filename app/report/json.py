@@ -8,6 +8,7 @@ from typing import Any, Final
 import orjson
 
 from app import __version__
+from app.documents import Region
 from app.policy.compiled import Policy
 from app.report.formats import Write
 from app.report.results import InputError, JudgedObject, JudgedPod, Placed, Style, Summary
@@ -38,7 +39,7 @@ class Report:
 
     def finish(self, summary: Summary) -> None:
         """Write the errors and the summary."""
-        errors = ",".join("\n" + _dump(error._asdict()) for error in self._errors)
+        errors = ",".join("\n" + _dump(_error(error)) for error in self._errors)
         counts = {
             "files": summary.files,
             "objects": summary.objects,
@@ -59,7 +60,7 @@ def _pod(judged: JudgedObject, pod: JudgedPod) -> dict[str, Any]:
     return {
         "file": judged.source.name,
         "templateFile": judged.template_file,
-        "line": judged.line,
+        "line": None if judged.source.live else judged.line,
         "document": judged.document,
         "item": judged.item,
         "apiVersion": judged.api_version,
@@ -74,13 +75,13 @@ def _pod(judged: JudgedObject, pod: JudgedPod) -> dict[str, Any]:
         "allowed": pod.allowed,
         "changed": pod.changed,
         "exempt": pod.exempt,
-        "findings": [_finding(placed) for placed in pod.findings],
+        "findings": [_finding(placed, None if judged.source.live else placed.region) for placed in pod.findings],
         "patch": pod.patch,
     }
 
 
-def _finding(placed: Placed) -> dict[str, Any]:
-    finding, region, known = placed
+def _finding(placed: Placed, region: Region | None) -> dict[str, Any]:
+    finding = placed.finding
     return {
         "policy": finding.policy,
         "rule": finding.rule,
@@ -88,14 +89,19 @@ def _finding(placed: Placed) -> dict[str, Any]:
         "containerKind": finding.container_kind,
         "container": finding.container,
         "pointer": finding.pointer,
-        "line": region.line,
-        "column": region.column,
-        "endLine": region.end_line,
-        "endColumn": region.end_column,
+        "line": region and region.line,
+        "column": region and region.column,
+        "endLine": region and region.end_line,
+        "endColumn": region and region.end_column,
         "message": finding.message,
         "help": finding.help,
-        "known": known,
+        "known": placed.known,
     }
+
+
+def _error(error: InputError) -> dict[str, Any]:
+    line, column = (None, None) if error.live else (error.line, error.column)
+    return {"file": error.file, "line": line, "column": column, "message": error.message}
 
 
 def _dump(value: Any) -> str:

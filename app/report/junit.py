@@ -10,7 +10,7 @@ from app.admission.review import printable
 from app.documents import Region
 from app.policy.compiled import Policy
 from app.report.formats import Write
-from app.report.problems import error_location, location, reported
+from app.report.problems import error_location, location, place_of, reported
 from app.report.results import FAILING, InputError, JudgedObject, JudgedPod, Placed, Style, Summary
 
 _INDENT: Final = "    "
@@ -85,9 +85,9 @@ class Report:
 
 
 def _line(judged: JudgedObject, placed: Placed) -> str:
-    finding, region, known = placed
+    finding, _, known = placed
     said = f"{'known ' if known else ''}{finding.outcome} {finding.text}"
-    return printable(f"{judged.source.name}:{region.line}:{region.column}: {said}")
+    return printable(f"{place_of(judged, placed)}: {said}")
 
 
 def _attribute(text: str) -> str:

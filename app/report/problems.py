@@ -50,6 +50,12 @@ def location(judged: JudgedObject, region: Region, style: Style) -> Location:
     return Location(style.path(source.name), region)
 
 
+def place_of(judged: JudgedObject, placed: Placed) -> str:
+    """Where in the input a finding is, for people; in an object of a cluster by its pointer."""
+    region = placed.region
+    return placed.finding.pointer if judged.source.live else f"{judged.source.name}:{region.line}:{region.column}"
+
+
 def error_location(error: InputError, style: Style) -> Location:
     """Where something is that could not be read."""
     return Location(style.path(error.file), Region(error.line, error.column, error.line, error.column))

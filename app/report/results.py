@@ -101,20 +101,27 @@ class JudgedObject:
 
 
 class InputError(NamedTuple):
-    """Something in the input that could not be judged; ``line`` and ``column`` count from 1."""
+    """Something in the input that could not be judged; ``line`` and ``column`` count from 1.
+
+    Of a cluster, ``file`` says what it is about, and lines mean nothing: they are 1 where a format needs one.
+    """
 
     file: str
     line: int
     column: int
     message: str
+    live: bool = False
 
     def __str__(self) -> str:
-        return f"{self.file}:{self.line}:{self.column}: {self.message}"
+        return f"{self.file}: {self.message}" if self.live else f"{self.file}:{self.line}:{self.column}: {self.message}"
 
 
 @dataclass(slots=True)
 class Summary:
-    """How many of what; ``skipped`` counts objects that hold no pod, ``known`` findings of the baseline."""
+    """How many of what; ``skipped`` counts objects that hold no pod, ``known`` findings of the baseline.
+
+    ``nouns`` are what ``pods`` and ``files`` are called: of a cluster they are workloads and namespaces.
+    """
 
     files: int = 0
     objects: int = 0
@@ -127,6 +134,7 @@ class Summary:
     exempt: int = 0
     known: int = 0
     errors: int = 0
+    nouns: tuple[str, str] = ("pod", "file")
 
     def count(self, judged: JudgedObject) -> None:
         """Add an object that was judged."""

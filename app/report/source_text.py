@@ -14,15 +14,24 @@ class SourceText:
 
     ``rendered`` tells that the text is no file of the repository, so that its lines mean nothing there; ``file`` is
     then the file that stands for it, if there is one, and ``chart`` the folder of the Helm chart that it comes from.
+    ``live`` tells that there is no text at all: what was judged is an object of a cluster.
     """
 
-    __slots__ = ("_at", "_by_helm", "_content", "_line", "_utf8", "chart", "file", "name", "rendered")
+    __slots__ = ("_at", "_by_helm", "_content", "_line", "_utf8", "chart", "file", "live", "name", "rendered")
 
     def __init__(
-        self, name: str, content: bytes, *, rendered: bool = False, file: str | None = None, chart: str | None = None
+        self,
+        name: str,
+        content: bytes,
+        *,
+        rendered: bool = False,
+        live: bool = False,
+        file: str | None = None,
+        chart: str | None = None,
     ) -> None:
         self.name = name
-        self.rendered = rendered
+        self.rendered = rendered or live
+        self.live = live
         self.file = file
         self.chart = chart
         self._content = content

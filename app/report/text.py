@@ -9,6 +9,7 @@ from app.admission.review import printable
 from app.admission.webhook import APPLIES
 from app.policy.compiled import Policy
 from app.report.formats import Write
+from app.report.problems import place_of
 from app.report.results import InputError, JudgedObject, JudgedPod, Placed, Style, Summary
 
 _COLORS: Final[dict[str, str]] = {
@@ -62,7 +63,8 @@ class Report:
         several = f" {pod.template}" if len(judged.pods) > 1 else ""
         who = self._paint(printable(judged.title + several), bold=True)
         source = f", from {judged.template_file}" if judged.template_file else ""
-        return f"{who} in {printable(judged.source.name + source)}: {self._verdict(pod)}\n"
+        where = "" if judged.source.live else f" in {printable(judged.source.name + source)}"
+        return f"{who}{where}: {self._verdict(pod)}\n"
 
     def _verdict(self, pod: JudgedPod) -> str:
         if pod.mode == "disabled":
@@ -78,8 +80,8 @@ class Report:
         return (self._paint("admitted, with warnings", "yellow") if pod.warned else "admitted") + mode
 
     def _finding(self, judged: JudgedObject, pod: JudgedPod, placed: Placed) -> str:
-        finding, region, known = placed
-        place = printable(f"{judged.source.name}:{region.line}:{region.column}:")
+        finding, _, known = placed
+        place = printable(f"{place_of(judged, placed)}:")
         color = _COLORS[finding.outcome]
         outcome = f"known {finding.outcome}" if known else finding.outcome
         if finding.outcome in _CHANGES:
@@ -114,11 +116,12 @@ def _cells(text: str) -> int:
 
 
 def _sum(summary: Summary) -> str:
-    files = _number(summary.files, "file")
+    noun, unit = summary.nouns
+    files = _number(summary.files, unit)
     others = f"{_number(summary.skipped, 'other object')} without a pod"
     failed = f"; {_number(summary.errors, 'error')}: not everything was judged" if summary.errors else ""
     if not summary.pods:
-        return f"No pods in {files}{f' ({others})' if summary.skipped else ''}{failed}."
+        return f"No {noun}s in {files}{f' ({others})' if summary.skipped else ''}{failed}."
     counts = [
         f"{count} {what}"
         for count, what in (
@@ -132,7 +135,7 @@ def _sum(summary: Summary) -> str:
     verdict = ", ".join(counts) or "all admitted as they are"
     skipped = f"; {others}" if summary.skipped else ""
     known = f"; {_number(summary.known, 'finding')} known from the baseline" if summary.known else ""
-    pods = f"{_number(summary.pods, 'pod')} ({summary.gpu_pods} with GPUs)"
+    pods = f"{_number(summary.pods, noun)} ({summary.gpu_pods} with GPUs)"
     return f"{pods} in {files}: {verdict}{known}{skipped}{failed}."
 
 

@@ -1,7 +1,8 @@
 """yaml: every object of the input as the cluster would store it, so that kubectl can apply it.
 
 Objects that nothing is done to, those without a pod among them, are written as they are: what comes out stands for
-what went in. The items of a List become documents; comments and anchors are gone.
+what went in. The items of a List become documents; comments and anchors are gone. Of a cluster, only the objects that
+change are written.
 """
 
 from app.admission.review import printable
@@ -25,6 +26,8 @@ class Report:
                 lines += [f"# Refused: {each.finding.text}" for each in pod.findings if each.finding.outcome == "deny"]
         value = judged.value
         operations = tuple(operation for change in changes(judged) for operation in change.operations)
+        if judged.source.live and not operations:
+            return  # nobody wants the whole cluster
         if operations:
             value = applied(value, operations)
         self._write("".join(f"{printable(line)}\n" for line in lines) + dump(value))

@@ -1,0 +1,146 @@
+"""`gpugate scan`: the verdicts over what is in a cluster."""
+
+import sys
+from contextlib import ExitStack
+from datetime import UTC, datetime
+from pathlib import Path
+from time import monotonic
+from typing import Final, get_args
+
+import click
+
+from app.cli.options import cluster_options, load_policy, policy_option
+from app.cli.outputs import Output, OutputType, check_outputs, open_report, wants_color
+from app.cli.reporting import Reporting
+from app.cluster.client import Cluster
+from app.cluster.errors import ClusterError
+from app.cluster.scan import Progress, Scan
+from app.policy.compiled import Mode
+from app.report.formats import FORMATS
+from app.report.results import FailOn, Style, Summary
+from app.report.snapshot import Snapshot
+
+_OWN_MODES: Final = "policy"
+_SNAPSHOT: Final = "snapshot"
+_FORMATS: Final = (*FORMATS, _SNAPSHOT)
+_VIOLATIONS: Final = 1
+_ERRORS: Final = 2
+_PROGRESS_EVERY: Final = 1.0  # seconds
+
+
+@click.command(short_help="Judge what is in a cluster.")
+@policy_option
+@cluster_options
+@click.option("-n", "--namespace", metavar="NS", help="Only this namespace.  [default: all]")
+@click.option(
+    "--mode",
+    type=click.Choice([*get_args(Mode), _OWN_MODES]),
+    default=_OWN_MODES,
+    show_default=True,
+    help=f'Answer as this mode does. "{_OWN_MODES}": each namespace by its own, pinned, by its label or by default.',
+)
+@click.option(
+    "-o",
+    "--output",
+    "outputs",
+    type=OutputType(_FORMATS),
+    multiple=True,
+    help=f"Format of the result, and where it goes: {', '.join(_FORMATS)}. May be given again. Default: {FORMATS[0]}.",
+)
+@click.option(
+    "--fail-on",
+    type=click.Choice(["deny", "warn", "change", "none"]),
+    default="deny",
+    show_default=True,
+    help="Exit 1 if a pod would be refused; also for a warning; also for a change; never.",
+)
+@click.option("-q", "--quiet", is_flag=True, help="Only violations and warnings.")
+@click.option("-v", "--verbose", is_flag=True, help="Also notes, and workloads without a finding.")
+@click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto", show_default=True)
+def command(
+    policy_path: str | None,
+    context: str | None,
+    kubeconfig: str | None,
+    namespace: str | None,
+    mode: str,
+    outputs: tuple[Output, ...],
+    fail_on: FailOn,
+    quiet: bool,
+    verbose: bool,
+    color: str,
+) -> int:
+    """Judge what is in a cluster, as the webhook would if it came anew: every workload by its template, and every pod
+    that no known workload has made. Nothing is changed.
+
+    What has finished and what is being deleted is left out. Exits 0 if nothing is wrong, 1 for violations, 2 if
+    something could not be read; then what could be read is judged all the same.
+
+    \b
+    Examples:
+      gpugate scan --policy gpugate.yaml
+      gpugate scan --policy gpugate.yaml --mode enforce -n team-a
+      gpugate scan --context prod -o text -o snapshot=prod.json
+    """
+    if quiet and verbose:
+        raise click.UsageError("--quiet and --verbose contradict each other")
+    outputs = outputs or (Output(FORMATS[0], None),)
+    check_outputs(outputs)
+    policy = load_policy(policy_path)
+    style = Style(wants_color(color), quiet, verbose, fail_on)
+    try:
+        cluster = Cluster.connect(context=context, kubeconfig=kubeconfig)
+    except ClusterError as error:
+        raise click.ClickException(str(error)) from error
+    now = datetime.now(UTC)
+    only = None if mode == _OWN_MODES else mode
+    scan = Scan(cluster, policy, now.date(), namespace=namespace, mode=only, tick=_progress(quiet))  # type: ignore[arg-type]
+    with ExitStack() as files:
+        written = [output for output in outputs if output.format != _SNAPSHOT]
+        reports = [files.enter_context(open_report(output, policy, style)) for output in written]
+        run = Reporting(reports, fail_on, Summary(nouns=("workload", "namespace")))
+        _judge(scan, run)
+    snapshot = scan.snapshot(now)
+    for output in outputs:
+        if output.format == _SNAPSHOT:
+            _write(output, snapshot)
+    if run.summary.errors:
+        return _ERRORS
+    return _VIOLATIONS if run.failed else 0
+
+
+def _judge(scan: Scan, run: Reporting) -> None:
+    try:
+        for found in scan.objects():
+            run.take(found)
+    except ClusterError as error:
+        run.take(scan.failure("cluster", str(error)))
+    run.summary.files = scan.progress.namespaces
+    run.finish()
+
+
+class _Progress:
+    """A line on standard error every second."""
+
+    def __init__(self) -> None:
+        self._next = monotonic() + _PROGRESS_EVERY
+
+    def __call__(self, progress: Progress) -> None:
+        if monotonic() >= self._next:
+            self._next = monotonic() + _PROGRESS_EVERY
+            click.echo(f"{progress.objects} objects in {progress.namespaces} namespaces ...", err=True)
+
+
+def _progress(quiet: bool) -> _Progress | None:
+    return _Progress() if not quiet and sys.stderr.isatty() and not sys.stdout.isatty() else None
+
+
+def _write(output: Output, snapshot: Snapshot) -> None:
+    content = snapshot.to_json()
+    if output.file is None:
+        sys.stdout.buffer.write(content)
+        sys.stdout.buffer.flush()
+        return
+    try:
+        Path(output.file).write_bytes(content)
+    except OSError as error:
+        raise click.ClickException(f"{output.file} cannot be written: {error.strerror or error}") from error
