@@ -2,6 +2,7 @@
 # make test   everything that is needed, then every test, those on a real Kubernetes control plane included
 # make lint   formatting, lint, types, layers
 # make bench  the benchmarks; WRITE=1 keeps the results in docs/benchmarks.md
+# make generate  the files of deploy/ that are made from the code
 # make lock   pin the newest dependencies again, with hashes
 
 PYTHON ?= python3
@@ -12,7 +13,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 # A missing control plane is an error here, not a skip. It can be built wherever Go is.
 export GPUGATE_REQUIRE_CONTROL_PLANE ?= 1
 
-.PHONY: help run test lint format bench lock control-plane clean
+.PHONY: help run test lint format bench generate lock control-plane clean
 .DEFAULT_GOAL := help
 
 help:
@@ -53,6 +54,9 @@ format: $(VENV)/installed-dev
 bench: $(VENV)/installed-dev
 	$(BIN)/python -m tests.bench.server $(if $(WRITE),--write docs/benchmarks.md)
 	$(BIN)/python -m tests.bench.check
+
+generate: $(VENV)/installed-dev
+	$(BIN)/python -m tests.deploy.generate
 
 LOCK := $(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --no-annotate --quiet
 lock: $(VENV)/installed-dev

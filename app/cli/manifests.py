@@ -1,20 +1,17 @@
 """`gpugate manifests`."""
 
-import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 import click
 
 from app.cli.options import find_policy, load_policy, policy_option
 
 if TYPE_CHECKING:
-    from app.manifests.client import Client
     from app.manifests.install.settings import Certificates
     from app.policy.compiled import Policy
 
 _PLACE: Final = "gpugate/gpugate"
-_KEY: Final = re.compile(r"[-._a-zA-Z0-9]{1,253}")
 _SCOPE: Final = (
     "tight: what this policy judges. broad: what any policy made of the built-in presets can judge, for where the "
     "policy changes without the configurations; modes and exempt namespaces are still this policy's, and in enforce "
@@ -42,6 +39,9 @@ _SCOPE: Final = (
 @click.option("--no-keeper", is_flag=True,
               help="With --install: nothing with rights in the cluster; the webhook configurations are written out "
               "and not followed up.")  # fmt: skip
+@click.option("--gitops", is_flag=True,
+              help="With --install: the webhook configurations are written out, to be kept in a repository; the keeper "
+              "keeps only their CA bundle, and reports drift.")  # fmt: skip
 @click.option("--ha", is_flag=True,
               help="With --install: an autoscaler, a second keeper, one server a node.")  # fmt: skip
 @click.option("--uninstall", is_flag=True,
@@ -58,6 +58,7 @@ def command(
     *,
     install: bool,
     no_keeper: bool,
+    gitops: bool,
     ha: bool,
     uninstall: bool,
 ) -> None:
@@ -72,96 +73,46 @@ def command(
       gpugate manifests --policy gpugate.yaml --install --image registry.example.com/gpugate:1 | kubectl apply -f -
       gpugate manifests --uninstall | kubectl delete --ignore-not-found -f -
     """
-    from app.manifests.objects import text
+    from app.cli.manifests_address import client_of, service_of
+    from app.cli.manifests_install import Wanted, installation
+    from app.manifests.client import Service
+    from app.manifests.install import objects as installs
+    from app.manifests.objects import objects, text
 
-    about_install = {"--image": image, "--certificates": certificates, "--no-keeper": no_keeper, "--ha": ha}
-    given = [option for option, value in about_install.items() if value]
-    if given and not install:
-        raise click.UsageError(f"{given[0]} is about an installation: add --install")
+    wanted = Wanted(image, certificates, no_keeper, gitops, ha)
+    if not install and wanted.first():
+        raise click.UsageError(f"{wanted.first()} is about an installation: add --install")
     if uninstall:
-        taken = (policy_path, url, port, ca_file, scope)
-        if install or any(value is not None for value in taken):
+        if install or any(value is not None for value in (policy_path, url, port, ca_file, scope)):
             raise click.UsageError("--uninstall takes no other option than --service")
-        click.echo("# To use: kubectl delete --ignore-not-found -f -\n" + text(_to_delete(service)), nl=False)
+        deleted = text(installs.uninstall(service_of(service or _PLACE)))
+        click.echo(f"# To use: kubectl delete --ignore-not-found -f -\n{deleted}", nl=False)
         return
     if install:
         if url is not None:
             raise click.UsageError("--install makes a Service: give --service NAMESPACE/NAME instead of --url")
+        wanted.check(ca_file=ca_file is not None, scope=scope is not None)
         service = service or _PLACE
-        _check_certificates(certificates or "keeper", ca_file, scope, keeper=not no_keeper)
-    from app.cli.manifests_address import client_of
-
     client = client_of(url, service, port, ca_file)
     policy = load_policy(policy_path)
-    if install:
-        listed = _installed(policy, policy_path, client, image, certificates or "keeper", scope, not no_keeper, ha)
+    if install and isinstance(client, Service):
+        made, scope = installation(client, find_policy(policy_path), wanted), scope or "broad"
+        how, listed = ["--install"], installs.install(policy, made, scope)
+        how += [] if made.filled else ["--scope", scope]
     else:
-        from app.manifests.objects import objects
-
-        listed = objects(policy, client, scope or "tight")
-    click.echo("\n".join(_header(policy, install, scope, no_keeper)) + "\n" + text(listed), nl=False)
-
-
-def _check_certificates(certificates: str, ca_file: Path | None, scope: str | None, *, keeper: bool) -> None:
-    """Raise click.UsageError for options that contradict each other."""
-    if keeper:
-        for option, value in (("--ca-file", ca_file), ("--scope", scope)):
-            if value is not None:
-                raise click.UsageError(f"{option} is not needed: the keeper writes the webhook configurations")
-    elif certificates == "keeper":
-        raise click.UsageError("without the keeper, say who makes the certificate: --certificates cert-manager|secret")
-    elif certificates == "cert-manager" and ca_file is not None:
-        raise click.UsageError("--ca-file is not needed: cert-manager writes its own into the webhook configurations")
+        scope = scope or "tight"
+        how, listed = ["--scope", scope], objects(policy, client, scope)
+    click.echo("\n".join(_header(policy, how, scope)))
+    click.echo(text(listed), nl=False)
 
 
-def _to_delete(service: str | None) -> list[dict[str, Any]]:
-    from app.cli.manifests_address import service_of
-    from app.manifests.install.objects import uninstall
-    from app.manifests.install.settings import Installation
-
-    return uninstall(Installation(service_of(service or _PLACE)))
-
-
-def _installed(
-    policy: "Policy",
-    policy_path: str | None,
-    client: "Client",
-    image: str | None,
-    certificates: "Certificates",
-    scope: Literal["tight", "broad"] | None,
-    keeper: bool,
-    ha: bool,
-) -> list[dict[str, Any]]:
-    from app.manifests.client import Service
-    from app.manifests.install.objects import install
-    from app.manifests.install.settings import IMAGE, Installation
-
-    assert isinstance(client, Service)
-    files = _files(find_policy(policy_path))
-    return install(policy, Installation(client, files, image or IMAGE, certificates, keeper, ha), scope or "broad")
-
-
-def _files(path: str) -> dict[str, str]:
-    """The policy's files as keys of a ConfigMap; raises click.ClickException for a name that cannot be one."""
-    from app.sources.policies import SUFFIXES, policy_files
-
-    found = {}
-    for name, content in policy_files(path):
-        key = Path(name).name
-        key = key if key.endswith(SUFFIXES) else f"{key}.yaml"
-        if not _KEY.fullmatch(key):
-            raise click.ClickException(f"{name}: a key of a ConfigMap has no other characters than A-Z a-z 0-9 - _ .")
-        found[key] = content.decode()
-    return found
-
-
-def _header(policy: "Policy", install: bool, scope: Literal["tight", "broad"] | None, no_keeper: bool) -> list[str]:
+def _header(policy: "Policy", how: list[str], scope: Literal["tight", "broad"]) -> list[str]:
     """Comments that say what the objects were made from."""
     from app.manifests.scope import scope_digest
 
-    documents = [f"# From the policy {document.name} ({document.digest})" for document in policy.documents]
-    if install and not no_keeper:
-        return ["# Made by: gpugate manifests --install", *documents, "# To use: kubectl apply -f -"]
-    scope = scope or ("broad" if install else "tight")
-    made = f"# Made by: gpugate manifests{' --install' if install else ''} --scope {scope}"
-    return [made, *documents, f"# Scope digest: {scope_digest(policy, scope)}", "# To use: kubectl apply -f -"]
+    return [
+        f"# Made by: gpugate manifests {' '.join(how)}",
+        *(f"# From the policy {document.name} ({document.digest})" for document in policy.documents),
+        *([f"# Scope digest: {scope_digest(policy, scope)}"] if "--scope" in how else []),
+        "# To use: kubectl apply -f -",
+    ]

@@ -117,7 +117,7 @@ def keeper_rbac(
     Without ``create`` the webhook configurations must be there.
     ``configuration`` is the name of the webhook configurations; ``cluster_role`` that of what is cluster-wide.
     """
-    rights = CERTIFICATE_RIGHTS if certificates else (_AUTHORITY_OF_OTHERS,)
+    rights = CERTIFICATE_RIGHTS if certificates else (AUTHORITY_OF_OTHERS,)
     role, wide = _namespaced(namespace), metadata(cluster_role, "keeper")
     return [
         {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": role},
@@ -128,7 +128,7 @@ def keeper_rbac(
     ]
 
 
-_AUTHORITY_OF_OTHERS: Final = Right(
+AUTHORITY_OF_OTHERS: Final = Right(
     "", ("secrets",), ("get",), (CERTIFICATE_SECRET,), "read ca.crt of the certificate that somebody else makes"
 )
 

@@ -13,6 +13,7 @@ WAYS: dict[str, list[str]] = {
     "ha": ["--ha"],
     "cert-manager": ["--certificates", "cert-manager"],
     "cert-manager-alone": ["--certificates", "cert-manager", "--no-keeper"],
+    "gitops": ["--gitops"],
     "secret-alone": ["--certificates", "secret", "--no-keeper"],
 }
 
@@ -143,6 +144,16 @@ def test_without_a_keeper_they_are_written_out_and_broad() -> None:
         assert each["metadata"]["annotations"]["cert-manager.io/inject-ca-from"] == "gpugate/gpugate-tls"
 
 
+def test_for_a_repository_they_are_written_out_and_the_keeper_leaves_them_alone() -> None:
+    listed = installed("--gitops", "--scope", "tight")
+    expected = run("--policy", "shipped", "--service", "gpugate/gpugate")
+    for each in of(listed, "ValidatingWebhookConfiguration") + of(listed, "MutatingWebhookConfiguration"):
+        assert each == of(expected, each["kind"])[0]
+        assert not any("caBundle" in webhook["clientConfig"] for webhook in each["webhooks"])
+    (keeper,) = of(listed, "Deployment", "gpugate-keeper")
+    assert "--gitops" in keeper["spec"]["template"]["spec"]["containers"][0]["args"]
+
+
 def test_gpugates_own_namespace_is_never_under_gpugate() -> None:
     for each in run("--policy", "shipped", "--service", "gpu-system/gate"):
         for webhook in each.get("webhooks", ()):
@@ -194,9 +205,14 @@ BAD = [
     (["--install", "--url", "https://x"], "--install makes a Service"),
     (["--install", "--scope", "broad"], "--scope is not needed: the keeper"),
     (["--install", "--ca-file", __file__], "--ca-file is not needed: the keeper"),
-    (["--install", "--no-keeper"], "say who makes the certificate"),
-    (["--install", "--no-keeper", "--certificates", "cert-manager", "--ca-file", "x"], "cert-manager writes its own"),
+    (["--install", "--no-keeper"], "--no-keeper: say who makes the certificate"),
+    (["--install", "--no-keeper", "--certificates", "cert-manager", "--ca-file", "x"], "cert-manager writes it into"),
     (["--install", "--service", "gate"], "NAMESPACE/NAME"),
+    (
+        ["--install", "--no-keeper", "--certificates", "secret", "--gitops"],
+        "--gitops says what the keeper leaves alone",
+    ),
+    (["--gitops", "--service", "a/b"], "--gitops is about an installation"),
     (["--ha", "--service", "a/b"], "--ha is about an installation: add --install"),
     (["--image", "x", "--service", "a/b"], "--image is about an installation"),
     (["--uninstall", "--install"], "--uninstall takes no other option than --service"),

@@ -51,11 +51,13 @@ def _container(installation: Installation) -> dict[str, Any]:
     return {
         "name": "keeper",
         "image": installation.image,
+        "imagePullPolicy": "IfNotPresent",
         "args": [
             "keeper",
             f"--service={installation.namespace}/{installation.name}",
             f"--metrics-port={METRICS_PORT}",
             *(["--no-certificates"] if made_elsewhere else []),
+            *(["--gitops"] if installation.gitops else []),
         ],
         "ports": [{"name": "metrics", "containerPort": METRICS_PORT, "protocol": "TCP"}],
         "livenessProbe": probe("/healthz", "metrics", period=20, failures=3),

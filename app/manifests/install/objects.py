@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from app.manifests.client import Service
 from app.manifests.guard import guard
 from app.manifests.install.availability import availability, priority_quota
 from app.manifests.install.cert_manager import ca_injection, cert_manager
@@ -18,7 +19,7 @@ from app.policy.compiled import Policy
 def install(policy: Policy, installation: Installation, scope: Scope = "broad") -> list[dict[str, Any]]:
     """The objects: what others need first, the webhook configurations last.
 
-    With the keeper the configurations are empty; it fills them once servers are there to answer. Without it they are of
+    With the keeper the configurations are empty; it fills them once servers are there to answer. Else they are of
     ``scope``: `broad`, as a change of the policy reaches servers and API server at different times.
     """
     made = [
@@ -32,18 +33,20 @@ def install(policy: Policy, installation: Installation, scope: Scope = "broad") 
         *(keeper(installation) if installation.keeper else []),
         *guard(),
     ]
-    if installation.keeper:
+    if installation.filled:
         return made + empty_configurations()
-    injected = ca_injection(installation) if installation.certificates == "cert-manager" else {}
+    injects = installation.certificates == "cert-manager" and not installation.keeper
+    injected = ca_injection(installation) if injects else {}
     return made + configurations(policy, installation.service, scope, injected)
 
 
-def uninstall(installation: Installation) -> list[dict[str, Any]]:
-    """What names each object of any such installation, in the order in which to delete it.
+def uninstall(service: Service) -> list[dict[str, Any]]:
+    """What names the objects of any installation with this Service, in the order in which to delete them.
 
     First what can refuse anything: the webhook configurations, the guard. The namespace comes last, with all that is
     in it, also what the keeper made.
     """
+    installation = Installation(service)
     whole = [*keeper(installation), *guard(), *empty_configurations()]
     wide = [each for each in whole if "namespace" not in each["metadata"]]
     inside = [each for each in [*server(installation), *keeper(installation)] if each["kind"] == "Deployment"]

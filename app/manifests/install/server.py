@@ -88,6 +88,7 @@ def _container(installation: Installation) -> dict[str, Any]:
     return {
         "name": "server",
         "image": installation.image,
+        "imagePullPolicy": "IfNotPresent",
         "args": [
             "serve",
             f"--policy={POLICY_FOLDER}",

@@ -29,6 +29,7 @@ class Installation:
     """One installation. ``files`` are the policy's by name.
 
     Without the ``keeper`` the webhook configurations are written out here, and somebody else makes the certificates.
+    With ``gitops`` they are written out too, and the keeper only keeps their CA bundle and reports drift.
     ``ha`` adds autoscaling, a second keeper and hard spreading over nodes.
     """
 
@@ -37,12 +38,18 @@ class Installation:
     image: str = IMAGE
     certificates: Certificates = "keeper"
     keeper: bool = True
+    gitops: bool = False
     ha: bool = False
 
     @property
     def namespace(self) -> str:
         """Of everything that has one."""
         return self.service.namespace
+
+    @property
+    def filled(self) -> bool:
+        """True if the keeper writes the entries of the webhook configurations."""
+        return self.keeper and not self.gitops
 
     @property
     def name(self) -> str:
