@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any, Final, NamedTuple, Protocol
 
+from app.kyverno import anchors
 from app.kyverno.expressions.errors import InvalidExpression
 from app.kyverno.expressions.interpreter import Expression
 from app.kyverno.gojson import marshal
@@ -141,6 +142,10 @@ class Compiler:
             return self._variable(parts[0], pointer, path)
         return self._mixed(parts, pointer, path)
 
+    def pieces(self, text: str, pointer: str) -> list[str | Template]:
+        """The text cut at its variables: texts, and the templates of the variables between them."""
+        return [part if type(part) is str else self._variable(part, pointer, ()) for part in _parts(text)]
+
     def _document(self, value: Any, pointer: str, path: Path) -> Template:
         if len(path) > MAX_DEPTH:
             self.flaws.append(Flaw(pointer, f"nested deeper than {MAX_DEPTH} levels"))
@@ -156,7 +161,7 @@ class Compiler:
             entries = tuple(
                 (
                     self.text(key, f"{pointer}/{escape(key)}", (*path, key)),
-                    self._document(item, f"{pointer}/{escape(key)}", (*path, key)),
+                    self._document(item, f"{pointer}/{escape(key)}", (*path, anchors.plain(key))),
                 )
                 for key, item in value.items()
             )

@@ -4,12 +4,11 @@ import base64
 import binascii
 import hashlib
 import json
-from collections.abc import Iterator
 from typing import Any, Final
 
-from app.documents import DocumentError, read
 from app.kyverno.expressions.errors import EvaluationError
 from app.kyverno.expressions.functions import declared
+from app.kyverno.yamltext import InvalidYaml, parse
 
 # Longer than what any annotation holds (256 KiB for all of an object).
 _MAX_TEXT: Final = 1 << 20
@@ -62,22 +61,10 @@ def parse_json(text: str) -> Any:
 def parse_yaml(text: str) -> Any:
     """The value that the first YAML document says."""
     _bounded(text)
-    # Under a key, as a file holds objects only.
-    held = "value:\n" + "\n".join(f"  {line}" for line in _first(text))
-    found = next(iter(read(held.encode(), "text")), None)
-    if found is None or isinstance(found, DocumentError):
-        raise EvaluationError("the text is not YAML")
-    return found.value["value"]
-
-
-def _first(text: str) -> Iterator[str]:
-    """The lines of the first document."""
-    for number, line in enumerate(text.strip("\n").splitlines()):
-        if line.startswith("---"):
-            if number:
-                return
-            line = line[3:]
-        yield line
+    try:
+        return parse(text)
+    except InvalidYaml:
+        raise EvaluationError("the text is not YAML") from None
 
 
 def _bounded(text: str) -> None:
