@@ -32,9 +32,9 @@ from app.rules.registry import RULES
 def compile_policy(parsed: list[Parsed]) -> Policy:
     """The policy of documents that fit together, in the order of their names."""
     documents = tuple(DocumentId(each.name, each.digest) for each in parsed)
-    exempt = _only(parsed, "exempt") or ExemptModel()
-    modes = _only(parsed, "modes") or ModesModel()
-    workloads = _only(parsed, "workloads") or WorkloadsModel()
+    exempt = _only(parsed, "exempt") or ExemptModel.model_construct()
+    modes = _only(parsed, "modes") or ModesModel.model_construct()
+    workloads = _only(parsed, "workloads") or WorkloadsModel.model_construct()
     return Policy(
         documents=documents,
         digest="sha256:" + sha256("".join(each.digest for each in documents).encode()).hexdigest(),
@@ -57,7 +57,7 @@ def compile_policy(parsed: list[Parsed]) -> Policy:
 
 def gpu_set(parsed: list[Parsed]) -> GpuSet:
     """What the documents count as a GPU."""
-    return GpuSet(_vendors(_only(parsed, "gpus") or Gpus()))
+    return GpuSet(_vendors(_only(parsed, "gpus") or Gpus.model_construct()))
 
 
 def _only(parsed: list[Parsed], section: str) -> Any:
@@ -119,7 +119,9 @@ def _exception(policy: str, model: ExceptionModel) -> PolicyException:
         name=model.name,
         rules=frozenset(model.rules),
         match=_match(
-            MatchModel(namespaces=match.namespaces, notNamespaces=match.notNamespaces, podLabels=match.podLabels)
+            MatchModel.model_construct(
+                namespaces=match.namespaces, notNamespaces=match.notNamespaces, podLabels=match.podLabels
+            )
         ),
         containers=Globs(match.containers),
         images=Globs(match.images),

@@ -12,7 +12,6 @@ from app.policy.compile import compile_policy
 from app.policy.compiled import Policy
 from app.policy.consistency import clashes, never_applying, unknown_rules
 from app.policy.errors import PolicyError, Problem
-from app.policy.messages import flaw
 from app.policy.schema import API_VERSION, document_model
 from app.policy.sources import Parsed, at
 
@@ -51,6 +50,8 @@ def _parse(document: Document, parsed: list[Parsed]) -> Iterator[Problem]:
     try:
         model: Any = document_model().model_validate_json(orjson.dumps(value))
     except ValidationError as error:
+        from app.policy.messages import flaw  # most policies have none
+
         for detail in error.errors(include_url=False):
             wrong = flaw(value, detail)
             yield at(document, wrong.pointer, wrong.message, key=wrong.at_key)

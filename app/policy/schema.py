@@ -35,9 +35,9 @@ Effect = Literal["NoSchedule", "PreferNoSchedule", "NoExecute"]
 
 
 class Model(BaseModel):
-    """Strict: no unknown key, no guessed type."""
+    """Strict: no unknown key, no guessed type. Only the model of the whole document is built, when it is used."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=False, strict=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=False, strict=True, defer_build=True)
 
 
 class Metadata(Model):
@@ -102,7 +102,7 @@ class RuleModel(Model):
     name: Name | None = Field(None, description="The name in findings; default: the rule's id.")
     action: Literal["deny", "warn", "audit"] = Field("deny", description="What a violation means in enforce.")
     repair: bool = Field(False, description="Set what has one right answer, whatever the action.")
-    match: MatchModel = Field(MatchModel(), description="The pods that it is for; default: every pod.")
+    match: MatchModel = Field(default_factory=MatchModel, description="The pods that it is for; default: every pod.")
     help: Line | None = Field(None, description="Appended to the message.")
 
 
@@ -138,7 +138,7 @@ class InjectModel(Model):
     """What is added to GPU pods."""
 
     name: Name = Field(description="The name in findings.")
-    match: MatchModel = Field(MatchModel(), description="The GPU pods that it is for; default: every one.")
+    match: MatchModel = Field(default_factory=MatchModel, description="The GPU pods it is for; default: every one.")
     taints: list[TaintModel] = Field([], description="Tolerate these taints of GPU nodes.")
     tolerations: list[TolerationModel] = Field([], description="Added as they are.")
     nodeSelector: dict[Key, LabelValue] = Field({}, description="Keys added when absent.")

@@ -104,24 +104,43 @@ def test_a_reader_that_goes_away_is_no_error(folder: Path) -> None:
         assert process.stderr.read() == b""
 
 
-def test_check_imports_nothing_of_the_server(folder: Path) -> None:
-    heavy = (
-        "fastapi",
-        "starlette",
-        "uvicorn",
-        "cryptography",
-        "jsonpatch",
-        "prometheus_client",
-        "kubernetes",
-        "asyncio",
-    )
+SERVER = {"fastapi", "starlette", "uvicorn", "uvloop", "httptools", "prometheus_client", "asyncio"}
+CLUSTER = {"kubernetes", "cryptography", "jinja2"}
+KYVERNO = {"jmespath", "re2", "jsonpatch"}
+POLICY = {"pydantic", "pydantic_core", "yaml", "orjson"}
+POD = "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {containers: [{name: a, image: b}]}\n"
+TEST = (
+    "apiVersion: gpugate.dev/v1alpha1\nkind: PolicyTest\nmetadata: {name: t}\npolicies: [shipped]\n"
+    "cases: [{name: a, object: pod.yaml, expect: {allowed: true}}]\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "kept_out"),
+    [
+        ("--help", SERVER | CLUSTER | KYVERNO | POLICY),
+        ("--version", SERVER | CLUSTER | KYVERNO | POLICY),
+        ("completion bash", SERVER | CLUSTER | KYVERNO | POLICY),
+        ("check --policy shipped pod.yaml", SERVER | CLUSTER | KYVERNO),
+        ("check --policy shipped -o sarif pod.yaml", SERVER | CLUSTER | KYVERNO),
+        ("test test.yaml", SERVER | CLUSTER | KYVERNO),
+        ("explain rule no-privileged", SERVER | CLUSTER | KYVERNO),
+        ("explain file --policy shipped pod.yaml", SERVER | CLUSTER | KYVERNO),
+        ("schema", SERVER | CLUSTER | KYVERNO),
+    ],
+)
+def test_a_command_imports_no_library_that_it_does_not_use(folder: Path, arguments: str, kept_out: set[str]) -> None:
+    (folder / "pod.yaml").write_text(POD)
+    (folder / "test.yaml").write_text(TEST)
     code = (
-        "import sys\nfrom app.cli.main import command\n"
-        "command.main(['check', '--policy', 'shipped', '-'], standalone_mode=False)\n"
-        f"print([name for name in {heavy} if name in sys.modules])"
+        "import atexit, sys\n"
+        "atexit.register(lambda: print(*{name.partition('.')[0] for name in sys.modules}, file=sys.stderr))\n" + RUN
     )
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run(
-        [sys.executable, "-P", "-c", code], capture_output=True, text=True, env=environment, input="", check=True
-    )
-    assert done.stdout.splitlines()[-1] == "[]"
+        [sys.executable, "-P", "-c", code, *arguments.split()],
+        capture_output=True, text=True, env=environment, check=True,
+    )  # fmt: skip
+    imported = set(done.stderr.split())
+    assert "click" in imported
+    assert imported & kept_out == set()

@@ -5,16 +5,45 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
+from pydantic import BaseModel, ConfigDict, Field
 
 from app.model.gpu import GpuSet, Names
 from app.policy import presets
-from app.policy.presets import NAMES, Preset, preset, read_preset
+from app.policy.presets import NAMES, preset
 from app.policy.schema import PresetName
 
 RESOURCE = re.compile(r"[a-z0-9][-a-z0-9.]*/[A-Za-z0-9]?[-A-Za-z0-9._]*\*?")
 KEY = re.compile(r"([a-z0-9][-a-z0-9.]*/)?[A-Za-z0-9]([-A-Za-z0-9._]*[A-Za-z0-9])?")
 CLASS = re.compile(r"[a-z0-9]([-a-z0-9.]*[a-z0-9])?")
 PATH = re.compile(r"(/[a-z][-a-z0-9]*)+\*?")
+
+
+class Preset(BaseModel):
+    """What a preset file holds; see Vendor for the meaning of the keys."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    preset: str
+    description: str
+    sources: list[str] = Field(min_length=1)
+    resources: list[str] = []
+    whole: list[str] = []
+    deviceClasses: list[str] = []
+    runtimeClasses: list[str] = []
+    annotations: list[str] = []
+    environment: dict[str, list[str]] = {}
+    hide: dict[str, str] = {}
+    bypassAnnotations: list[str] = []
+    devicePaths: list[str] = []
+    mountPaths: list[str] = []
+    nodeLabels: list[str] = []
+    taintKeys: list[str] = []
+
+
+def read_preset(name: str) -> Preset:
+    """The file of a preset, checked."""
+    return Preset.model_validate(presets.read_preset(name))
+
 
 every_preset = pytest.mark.parametrize("name", NAMES)
 

@@ -1,10 +1,12 @@
-"""The presets: one data file a vendor or scheduler, each fact with its source."""
+"""The presets: one data file a vendor or scheduler, each fact with its source.
+
+A file holds ``preset`` (its name), ``description``, ``sources``, and what Vendor tells of, by the keys below. The tests
+hold the files against that; to do so here would take longer than all else that a policy needs of them.
+"""
 
 from functools import cache
 from pathlib import Path
 from typing import Any
-
-from pydantic import BaseModel, ConfigDict, Field
 
 from app.documents import DocumentError, read
 from app.model.gpu import Vendor
@@ -12,53 +14,35 @@ from app.model.gpu import Vendor
 NAMES = ("nvidia", "amd", "intel", "gaudi", "neuron", "tpu", "hami", "kai", "volcano", "kata")
 
 
-class Preset(BaseModel):
-    """What a preset file holds; see Vendor for the meaning of the keys."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    preset: str
-    description: str
-    sources: list[str] = Field(min_length=1)
-    resources: list[str] = []
-    whole: list[str] = []
-    deviceClasses: list[str] = []
-    runtimeClasses: list[str] = []
-    annotations: list[str] = []
-    environment: dict[str, list[str]] = {}
-    hide: dict[str, str] = {}
-    bypassAnnotations: list[str] = []
-    devicePaths: list[str] = []
-    mountPaths: list[str] = []
-    nodeLabels: list[str] = []
-    taintKeys: list[str] = []
-
-
-def read_preset(name: str) -> Preset:
-    """The file of a preset, checked."""
+def read_preset(name: str) -> dict[str, Any]:
+    """What the file of a preset says."""
     content = Path(__file__).with_name(f"{name}.yaml").read_bytes()
     document = next(iter(read(content, f"{name}.yaml")))
     if isinstance(document, DocumentError):  # pragma: no cover - the files are ours, and tested
         raise document
-    return Preset.model_validate(document.value)
+    return document.value  # type: ignore[no-any-return]
 
 
 @cache
 def preset(name: str) -> Vendor:
     """The vendor set of that name."""
-    found: dict[str, Any] = read_preset(name).model_dump()
+    found = read_preset(name)
+
+    def names(key: str) -> tuple[str, ...]:
+        return tuple(found.get(key, ()))
+
     return Vendor(
-        name=found["preset"],
-        resources=tuple(found["resources"]),
-        whole=tuple(found["whole"]),
-        device_classes=tuple(found["deviceClasses"]),
-        runtime_classes=tuple(found["runtimeClasses"]),
-        annotations=tuple(found["annotations"]),
-        environment={name: tuple(values) for name, values in found["environment"].items()},
-        hide=found["hide"],
-        bypass_annotations=tuple(found["bypassAnnotations"]),
-        device_paths=tuple(found["devicePaths"]),
-        mount_paths=tuple(found["mountPaths"]),
-        node_labels=tuple(found["nodeLabels"]),
-        taint_keys=tuple(found["taintKeys"]),
+        name=name,
+        resources=names("resources"),
+        whole=names("whole"),
+        device_classes=names("deviceClasses"),
+        runtime_classes=names("runtimeClasses"),
+        annotations=names("annotations"),
+        environment={variable: tuple(values) for variable, values in found.get("environment", {}).items()},
+        hide=found.get("hide", {}),
+        bypass_annotations=names("bypassAnnotations"),
+        device_paths=names("devicePaths"),
+        mount_paths=names("mountPaths"),
+        node_labels=names("nodeLabels"),
+        taint_keys=names("taintKeys"),
     )
