@@ -37,6 +37,7 @@ run: $(VENV)/installed
 control-plane:
 	@$(PYTHON) tests/controlplane/build.py >/dev/null
 	@$(PYTHON) tests/tools/build.py >/dev/null
+	@$(PYTHON) tests/tools/chromium.py >/dev/null
 
 test: $(VENV)/installed-dev control-plane
 	$(BIN)/pytest -n $(WORKERS) --dist loadfile $(PYTEST_ARGS)

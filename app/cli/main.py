@@ -12,6 +12,7 @@ import click
 from app import __version__
 
 COMMANDS: Final = {
+    "board": "show a rollout as pages: served here, or as files",
     "check": "judge manifests as the cluster would",
     "completion": "print the completion script of a shell, or of kubectl",
     "except": "write an exception that lets a violation through for a while",

@@ -56,6 +56,13 @@ def test_it_works_in_a_folder_with_an_app_of_its_own(gpugate: Path, tmp_path: Pa
     assert 'runtimeClassName set to "nvidia"' in checked.stdout
     explained = run(gpugate, "explain", "rule", "no-privileged", cwd=tmp_path)
     assert explained.returncode == 0, explained.stderr
+    (tmp_path / "scan.json").write_text(
+        '{"version":1,"takenAt":"2026-12-02T04:10:00Z","cluster":{"context":"c","server":"https://c.example.com"},'
+        '"policies":[],"namespaces":[],"errors":[]}'
+    )
+    board = run(gpugate, "board", "--snapshot", "scan.json", "--export", "board", cwd=tmp_path)
+    assert board.returncode == 0, board.stderr
+    assert {path.name for path in (tmp_path / "board").iterdir()} == {"board.css", "board.js", "index.html"}
     schema = run(gpugate, "schema", cwd=tmp_path)
     assert schema.returncode == 0, schema.stderr
 
