@@ -30,7 +30,21 @@ def check_pair(certificate: bytes, key: bytes, now: datetime) -> Leaf:
 
     ``now`` has a zone. Raises InvalidPair.
     """
-    leaf = _chain(certificate)[0]
+    leaf = chain(certificate)[0]
+    check_key(leaf, key)
+    if now > leaf.not_valid_after_utc:
+        raise InvalidPair(f"the certificate expired on {leaf.not_valid_after_utc:%Y-%m-%d %H:%M} UTC")
+    if now < leaf.not_valid_before_utc:
+        raise InvalidPair(f"the certificate is not valid before {leaf.not_valid_before_utc:%Y-%m-%d %H:%M} UTC")
+    names = names_of(leaf)
+    if not names:
+        raise InvalidPair("the certificate has no subjectAltName; the API server does not read the common name")
+    _check_usage(leaf)
+    return Leaf(names, leaf.not_valid_after_utc)
+
+
+def check_key(certificate: x509.Certificate, key: bytes) -> None:
+    """Raise InvalidPair if the PEM key cannot be read, or is another's than the certificate's."""
     try:
         private = serialization.load_pem_private_key(key, password=None)
     except TypeError as error:
@@ -38,17 +52,8 @@ def check_pair(certificate: bytes, key: bytes, now: datetime) -> Leaf:
     except ValueError as error:
         raise InvalidPair("the private key is not PEM, or of a kind that is not supported") from error
     form = serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo
-    if leaf.public_key().public_bytes(*form) != private.public_key().public_bytes(*form):
+    if certificate.public_key().public_bytes(*form) != private.public_key().public_bytes(*form):
         raise InvalidPair("the private key is not that of the certificate; the two files must come from one pair")
-    if now > leaf.not_valid_after_utc:
-        raise InvalidPair(f"the certificate expired on {leaf.not_valid_after_utc:%Y-%m-%d %H:%M} UTC")
-    if now < leaf.not_valid_before_utc:
-        raise InvalidPair(f"the certificate is not valid before {leaf.not_valid_before_utc:%Y-%m-%d %H:%M} UTC")
-    names = _names(leaf)
-    if not names:
-        raise InvalidPair("the certificate has no subjectAltName; the API server does not read the common name")
-    _check_usage(leaf)
-    return Leaf(names, leaf.not_valid_after_utc)
 
 
 def issued_by(certificate: bytes, authorities: bytes, now: datetime) -> bool:
@@ -56,13 +61,13 @@ def issued_by(certificate: bytes, authorities: bytes, now: datetime) -> bool:
 
     Raises InvalidPair if either holds no certificate.
     """
-    chain = _chain(certificate)
-    valid = (root for root in _chain(authorities) if root.not_valid_before_utc <= now <= root.not_valid_after_utc)
+    links = chain(certificate)
+    valid = (root for root in chain(authorities) if root.not_valid_before_utc <= now <= root.not_valid_after_utc)
     trusted = list(valid)
-    for position, each in enumerate(chain):
+    for position, each in enumerate(links):
         if any(_signed(each, root) for root in trusted):
             return True
-        if position + 1 < len(chain) and not _signed(each, chain[position + 1]):
+        if position + 1 < len(links) and not _signed(each, links[position + 1]):
             return False
     return False
 
@@ -75,14 +80,16 @@ def _signed(certificate: x509.Certificate, issuer: x509.Certificate) -> bool:
     return True
 
 
-def _chain(pem: bytes) -> list[x509.Certificate]:
+def chain(pem: bytes) -> list[x509.Certificate]:
+    """The certificates of a PEM file, at least one; raises InvalidPair."""
     try:
         return x509.load_pem_x509_certificates(pem)
     except ValueError as error:
         raise InvalidPair("the certificate is not PEM: expected -----BEGIN CERTIFICATE-----") from error
 
 
-def _names(leaf: x509.Certificate) -> tuple[str, ...]:
+def names_of(leaf: x509.Certificate) -> tuple[str, ...]:
+    """The DNS names and IP addresses that a certificate is for."""
     try:
         names = leaf.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
     except x509.ExtensionNotFound:

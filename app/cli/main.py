@@ -14,9 +14,11 @@ from app import __version__
 COMMANDS: Final = {
     "board": "show a rollout as pages: served here, or as files",
     "check": "judge manifests as the cluster would",
+    "certs": "make, inspect and rotate certificates by hand",
     "completion": "print the completion script of a shell, or of kubectl",
     "except": "write an exception that lets a violation through for a while",
     "explain": "explain a rule, an injection, or the verdict on a file",
+    "keeper": "keep certificates, configurations and cluster facts in step",
     "manifests": "print the webhook configurations for a policy",
     "replay": "show what another policy would have answered to recorded pods",
     "scan": "judge what is in a cluster",

@@ -1,8 +1,6 @@
 """`gpugate serve`: the webhook server."""
 
-import errno
 import json
-import os
 import shlex
 import socket
 import sys
@@ -12,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from app import __version__
+from app.cli.listen import listen
 from app.cli.options import find_policy, policy_option
 from app.policy.errors import PolicyError
 from app.server.limits import MAX_CONNECTIONS
@@ -91,7 +90,7 @@ def command(
     facts = _facts(cluster_facts) if cluster_facts else None
     made = _make_certificates(cert_dir, host) if dev else None
     certificates = _certificates(cert_dir, client_ca)
-    with _bind(host, port, "--port") as webhook, _bind(host, metrics_port, "--metrics-port") as metrics:
+    with listen(host, port, "--port") as webhook, listen(host, metrics_port, "--metrics-port") as metrics:
         recording = _recording(record) if record else None
         log = JsonLog()
         service = Service(policies, Metrics(lambda: log.dropped), log, facts, recording)
@@ -165,18 +164,6 @@ def _certificates(folder: Path, client_ca: Path | None) -> "Certificates":
         raise click.ClickException(f"certificates cannot be read: {error.filename}: {error.strerror}") from error
     except InvalidPair as error:
         raise click.ClickException(f"certificates in {folder}: {error}") from error
-
-
-def _bind(host: str | None, port: int, option: str) -> socket.socket:
-    from app.server.listener import bind
-
-    try:
-        return bind(host, port)
-    except OSError as error:
-        where = f"{host}:{port}" if host else f"port {port}"
-        reason = os.strerror(error.errno) if error.errno and error.errno > 0 else str(error)
-        hint = f"; choose another with {option}" if error.errno == errno.EADDRINUSE else ""
-        raise click.ClickException(f"cannot listen on {where}: {reason}{hint}") from error
 
 
 def _introduce(policies: "PolicyStore", cert_dir: Path, webhook: socket.socket, metrics: socket.socket) -> None:

@@ -3,6 +3,7 @@
 from base64 import b64encode
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlsplit
 
 
 @dataclass(frozen=True, slots=True)
@@ -11,6 +12,16 @@ class Url:
 
     base: str
     ca_bundle: bytes | None = None
+
+    @property
+    def host(self) -> str:
+        """The DNS name or address that it is reached by."""
+        return urlsplit(self.base).hostname or ""
+
+    @property
+    def port(self) -> int:
+        """The port that it is reached at."""
+        return urlsplit(self.base).port or 443
 
     def config(self, path: str) -> dict[str, Any]:
         """The ``clientConfig`` for a path like ``/mutate/enforce``."""

@@ -79,6 +79,21 @@ def broad(policy: Policy) -> Conditions:
     )
 
 
+def either(first: Conditions, second: Conditions) -> Conditions:
+    """The conditions of two policies together: true where one of them is, and exempt only who is exempt in both."""
+    exempt = first.exempt
+    if first.exempt != second.exempt:
+        exempt = (cel.all_of(cel.any_of(first.exempt), cel.any_of(second.exempt)),)
+    return Conditions(
+        gpu=(*first.gpu, *second.gpu),
+        claims=(*first.claims, *second.claims),
+        refused=(*first.refused, *second.refused),
+        noticed=(*first.noticed, *second.noticed),
+        update=cel.any_of((first.update, second.update)),
+        exempt=exempt,
+    )
+
+
 def _gpu_pods(resources: Names, device_classes: Names, annotations: Names) -> tuple[str, ...]:
     asked = Names(
         [

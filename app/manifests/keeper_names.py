@@ -20,3 +20,6 @@ POLICY: Final = "gpugate-policy"
 CLUSTER_FACTS: Final = "gpugate-cluster-facts"
 FACTS_KEY: Final = "facts.json"
 """The ConfigMap of cluster facts, and its one key."""
+
+ROTATE_ANNOTATION: Final = "gpugate.dev/rotate"
+"""On the authority's Secret: somebody asks for a new one. Taken away when it is made."""

@@ -11,7 +11,7 @@ from app.manifests.metadata import metadata
 from app.manifests.parts import Scope
 from app.manifests.scope import scope_digest
 from app.manifests.selectors import without
-from app.manifests.webhooks import entries
+from app.manifests.webhooks import PHASES, Entry, entries
 from app.policy.compiled import Policy
 
 NAME: Final = "gpugate"
@@ -35,12 +35,12 @@ def configurations(
     """The two webhook configurations, with these annotations beside their own."""
     digest = scope_digest(policy, scope)
     own = {POLICY_ANNOTATION: policy.digest, SCOPE_ANNOTATION: digest, **(annotations or {})}
-    return [_configuration(policy, phase, client, scope, own) for phase in _KINDS]
+    return [configuration(phase, client, entries(policy, phase, scope), own) for phase in PHASES]
 
 
 def empty_configurations() -> list[dict[str, Any]]:
     """The two webhook configurations without entries: applying them leaves alone what another fills in."""
-    return [_empty(phase) for phase in _KINDS]
+    return [_empty(phase) for phase in PHASES]
 
 
 def _empty(phase: Phase, annotations: dict[str, str] | None = None) -> dict[str, Any]:
@@ -51,21 +51,17 @@ def _empty(phase: Phase, annotations: dict[str, str] | None = None) -> dict[str,
     }
 
 
-def _configuration(
-    policy: Policy, phase: Phase, client: Client, scope: Scope, annotations: dict[str, str]
-) -> dict[str, Any]:
+def configuration(phase: Phase, client: Client, listed: list[Entry], annotations: dict[str, str]) -> dict[str, Any]:
+    """The configuration of one phase with these entries, whose paths carry the scope digest of the annotations."""
     digest = annotations[SCOPE_ANNOTATION]
-    webhooks = [
-        entry.webhook(client.config(f"/{phase}/{entry.namespaces.mode}/{digest}"))
-        for entry in entries(policy, phase, scope)
-    ]
+    webhooks = [each.webhook(client.config(f"/{phase}/{each.namespaces.mode}/{digest}")) for each in listed]
     if isinstance(client, Service):
         # Whatever the policy says: a server that cannot start because no server answers would stay away for good.
         for webhook in webhooks:
             webhook["namespaceSelector"] = without(webhook["namespaceSelector"], client.namespace)
-    configuration = _empty(phase, annotations)
+    made = _empty(phase, annotations)
     # Without entries it is still written, so that applying it takes away those of an earlier policy.
-    return {**configuration, "webhooks": webhooks} if webhooks else configuration
+    return {**made, "webhooks": webhooks} if webhooks else made
 
 
 def text(listed: list[dict[str, Any]]) -> str:

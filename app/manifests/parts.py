@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Final, Literal, NamedTuple
 
 from app.admission.webhook import Phase
-from app.manifests.conditions import Conditions, broad, tight
+from app.manifests.conditions import Conditions, broad, either, tight
 from app.model import cel
 from app.policy.compiled import Mode, Policy
 
@@ -39,14 +39,23 @@ def parts(policy: Policy, phase: Phase, mode: Mode, scope: Scope) -> list[Part]:
 
     In the broad scope, what can be refused is not known from the policy: GPU pods fail closed, all others open.
     """
+    conditions = broad(policy) if scope == "broad" else tight(policy)
+    return list(_parts(_groups(policy, conditions, phase, scope), conditions, phase, mode))
+
+
+def joint_parts(old: Policy, new: Policy, phase: Phase, mode: Mode) -> list[Part]:
+    """The parts that hold the pods of either policy, for while servers change from one to the other."""
+    first, second = tight(old), tight(new)
+    groups = (_groups(old, first, phase, "tight"), _groups(new, second, phase, "tight"))
+    together = _Groups(*((*of_old, *of_new) for of_old, of_new in zip(*groups, strict=True)))
+    return list(_parts(together, either(first, second), phase, mode))
+
+
+def _groups(policy: Policy, conditions: Conditions, phase: Phase, scope: Scope) -> _Groups:
     if scope == "broad":
-        conditions = broad(policy)
         noticed = conditions.noticed if phase == "validate" else ()
-        groups = _Groups(gpu=conditions.gpu, lenient=(*conditions.claims, *noticed))
-    else:
-        conditions = tight(policy)
-        groups = _changed(policy, conditions) if phase == "mutate" else _judged(policy, conditions)
-    return list(_parts(groups, conditions, phase, mode))
+        return _Groups(gpu=conditions.gpu, lenient=(*conditions.claims, *noticed))
+    return _changed(policy, conditions) if phase == "mutate" else _judged(policy, conditions)
 
 
 def _changed(policy: Policy, conditions: Conditions) -> _Groups:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from app.admission.webhook import Phase
-from app.manifests.parts import Part, Scope, parts
+from app.manifests.parts import Part, Scope, joint_parts, parts
 from app.manifests.selectors import Namespaces, namespaces
 from app.policy.compiled import Policy
 
@@ -67,3 +67,13 @@ def _rule(operation: str, *resources: str) -> dict[str, Any]:
 def entries(policy: Policy, phase: Phase, scope: Scope = "tight") -> list[Entry]:
     """The entries of one phase, by mode; none where the engine has nothing to do in it."""
     return [Entry(phase, each, part) for each in namespaces(policy) for part in parts(policy, phase, each.mode, scope)]
+
+
+def joint_entries(old: Policy, new: Policy, phase: Phase) -> list[Entry]:
+    """The entries of one phase while servers change from one policy to another: what either judges, in the modes of
+    the old one.
+
+    A namespace whose mode changes keeps the old one until every server runs the new policy: its new mode would else
+    begin with the old rules.
+    """
+    return [Entry(phase, each, part) for each in namespaces(old) for part in joint_parts(old, new, phase, each.mode)]

@@ -6,9 +6,8 @@ from ipaddress import ip_address
 from pathlib import Path
 
 from app.certs import InvalidPair, Pair, check_pair, issue, issued_by, make_authority
-from app.server.tls import AUTHORITY, CERTIFICATE, KEY
+from app.certs.names import AUTHORITY, AUTHORITY_KEY, CERTIFICATE, KEY
 
-AUTHORITY_KEY = "ca.key"
 _NAMES = ("localhost", "127.0.0.1", "::1")
 
 
@@ -28,13 +27,13 @@ def ensure_certificates(folder: Path, host: str | None) -> str | None:
     made = "a new certificate"
     if authority is None:
         authority, made = make_authority(now), "a certificate authority and a certificate"
-        _write(folder, AUTHORITY_KEY, authority.key, secret=True)
-        _write(folder, AUTHORITY, authority.certificate)
+        write_file(folder, AUTHORITY_KEY, authority.key, secret=True)
+        write_file(folder, AUTHORITY, authority.certificate)
     elif _serves(folder, authority, names, now):
         return None
     leaf = issue(authority, names, now)
-    _write(folder, KEY, leaf.key, secret=True)
-    _write(folder, CERTIFICATE, leaf.certificate)
+    write_file(folder, KEY, leaf.key, secret=True)
+    write_file(folder, CERTIFICATE, leaf.certificate)
     return made
 
 
@@ -64,7 +63,7 @@ def _unspecified(host: str) -> bool:
         return False
 
 
-def _write(folder: Path, name: str, content: bytes, *, secret: bool = False) -> None:
+def write_file(folder: Path, name: str, content: bytes, *, secret: bool = False) -> None:
     """Write a file whole: a reader sees the old content or the new."""
     if not folder.exists():
         folder.mkdir(parents=True)

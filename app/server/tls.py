@@ -6,11 +6,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from app.certs import InvalidPair, Leaf, check_pair, issued_by
+from app.certs.names import AUTHORITY, CERTIFICATE, KEY
 from app.server.watch import Watch
-
-CERTIFICATE = "tls.crt"
-KEY = "tls.key"
-AUTHORITY = "ca.crt"
 
 
 class LoadedPair(NamedTuple):

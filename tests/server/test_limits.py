@@ -15,7 +15,8 @@ from app.server.apps import webhook_app
 from app.server.body import answer_within
 from app.server.connections import Connections
 from app.server.limits import FIRST_REQUEST_TIMEOUT, KEEP_ALIVE, MAX_BODY, MAX_HELD, READ_TIMEOUT
-from app.server.listener import Listener, bind
+from app.server.listener import Listener
+from app.server.sockets import bind
 from tests.controlplane import wait_for
 from tests.server.connecting import closed, connect, head, request
 from tests.server.inprocess import service
