@@ -4,17 +4,16 @@ import sys
 from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
-from time import monotonic
 from typing import Final, get_args
 
 import click
 
+from app.cli.looking import connect, progress
 from app.cli.options import cluster_options, load_policy, policy_option
 from app.cli.outputs import Output, OutputType, check_outputs, open_report, wants_color
 from app.cli.reporting import Reporting
-from app.cluster.client import Cluster
 from app.cluster.errors import ClusterError
-from app.cluster.scan import Progress, Scan
+from app.cluster.scan import Scan
 from app.policy.compiled import Mode
 from app.report.formats import FORMATS
 from app.report.results import FailOn, Style, Summary
@@ -25,7 +24,6 @@ _SNAPSHOT: Final = "snapshot"
 _FORMATS: Final = (*FORMATS, _SNAPSHOT)
 _VIOLATIONS: Final = 1
 _ERRORS: Final = 2
-_PROGRESS_EVERY: Final = 1.0  # seconds
 
 
 @click.command(short_help="Judge what is in a cluster.")
@@ -87,17 +85,14 @@ def command(
     check_outputs(outputs)
     policy = load_policy(policy_path)
     style = Style(wants_color(color), quiet, verbose, fail_on)
-    try:
-        cluster = Cluster.connect(context=context, kubeconfig=kubeconfig)
-    except ClusterError as error:
-        raise click.ClickException(str(error)) from error
+    cluster = connect(context, kubeconfig)
     now = datetime.now(UTC)
     only = None if mode == _OWN_MODES else mode
-    scan = Scan(cluster, policy, now.date(), namespace=namespace, mode=only, tick=_progress(quiet))  # type: ignore[arg-type]
+    scan = Scan(cluster, policy, now.date(), namespace=namespace, mode=only, tick=progress(shown=not quiet))  # type: ignore[arg-type]
     with ExitStack() as files:
         written = [output for output in outputs if output.format != _SNAPSHOT]
         reports = [files.enter_context(open_report(output, policy, style)) for output in written]
-        run = Reporting(reports, fail_on, Summary(nouns=("workload", "namespace")))
+        run = Reporting(reports, fail_on, Summary(nouns=("pod template", "namespace")))
         _judge(scan, run)
     snapshot = scan.snapshot(now)
     for output in outputs:
@@ -116,22 +111,6 @@ def _judge(scan: Scan, run: Reporting) -> None:
         run.take(scan.failure("cluster", str(error)))
     run.summary.files = scan.progress.namespaces
     run.finish()
-
-
-class _Progress:
-    """A line on standard error every second."""
-
-    def __init__(self) -> None:
-        self._next = monotonic() + _PROGRESS_EVERY
-
-    def __call__(self, progress: Progress) -> None:
-        if monotonic() >= self._next:
-            self._next = monotonic() + _PROGRESS_EVERY
-            click.echo(f"{progress.objects} objects in {progress.namespaces} namespaces ...", err=True)
-
-
-def _progress(quiet: bool) -> _Progress | None:
-    return _Progress() if not quiet and sys.stderr.isatty() and not sys.stdout.isatty() else None
 
 
 def _write(output: Output, snapshot: Snapshot) -> None:

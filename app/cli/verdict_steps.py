@@ -12,6 +12,7 @@ from app.model.context import Context
 from app.model.finding import Finding
 from app.model.gpu import DEVICE_CLASS_PREFIX, GpuSet, GpuUse, Names, gpu_use
 from app.model.pod import Pod
+from app.model.words import counted
 from app.policy.compiled import BoundInjection, BoundRule, Mode, Policy, PolicyException
 from app.suite.reach import class_after, out_of_reach, unmatched
 
@@ -104,11 +105,11 @@ class Verdicts:
         verdict = self._verdict
         refused = [finding for finding in verdict.findings if finding.outcome == "deny"]
         if not verdict.allowed:
-            return f"refused, for {_number(len(refused), 'violation')}"
+            return f"refused, for {counted(len(refused), 'violation')}"
         changes = sum(finding.outcome in ("repair", "inject") for finding in verdict.findings) if verdict.patch else 0
         warned = refused or any(finding.outcome == "warn" for finding in verdict.findings)
         warnings = ", with warnings" if warned and self._mode != "audit" else ""
-        how = f"with {_number(changes, 'change')}" if changes else "as it is"
+        how = f"with {counted(changes, 'change')}" if changes else "as it is"
         return f"admitted {how}{warnings}"
 
 
@@ -137,7 +138,3 @@ def _owners(name: str, gpus: GpuSet) -> str:
         return "a GPU device class"
     owners = [vendor.name for vendor in gpus.vendors if name in Names(vendor.resources)]
     return ", ".join("the policy's gpus.resources" if owner == "policy" else f"preset {owner}" for owner in owners)
-
-
-def _number(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

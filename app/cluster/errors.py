@@ -132,7 +132,7 @@ def error_of(status: int, answer: dict[str, Any], method: str, path: str, where:
     if status == 403 and refused and target:
         return Forbidden(_missing_right(refused[1], verb_of(method, target, watch=watch), target))
     if status == 404 and target and target.name:
-        return NotFound(f"there is no {target.title} in {where}")
+        return NotFound(f"{target.title} was not found in {where}")
     if status == 404:
         return NotFound(f"{where} has no {target.title if target else path}")
     kind = _BY_STATUS.get(status, Unavailable if status >= 500 else Rejected)

@@ -120,7 +120,7 @@ class InputError(NamedTuple):
 class Summary:
     """How many of what; ``skipped`` counts objects that hold no pod, ``known`` findings of the baseline.
 
-    ``nouns`` are what ``pods`` and ``files`` are called: of a cluster they are workloads and namespaces.
+    ``nouns`` are what ``pods`` and ``files`` are called: of a cluster they are pod templates and namespaces.
     """
 
     files: int = 0

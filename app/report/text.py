@@ -7,6 +7,7 @@ import click
 
 from app.admission.review import printable
 from app.admission.webhook import APPLIES
+from app.model.words import counted
 from app.policy.compiled import Policy
 from app.report.formats import Write
 from app.report.problems import place_of
@@ -117,9 +118,9 @@ def _cells(text: str) -> int:
 
 def _sum(summary: Summary) -> str:
     noun, unit = summary.nouns
-    files = _number(summary.files, unit)
-    others = f"{_number(summary.skipped, 'other object')} without a pod"
-    failed = f"; {_number(summary.errors, 'error')}: not everything was judged" if summary.errors else ""
+    files = counted(summary.files, unit)
+    others = f"{counted(summary.skipped, 'other object')} without a pod"
+    failed = f"; {counted(summary.errors, 'error')}: not everything was judged" if summary.errors else ""
     if not summary.pods:
         return f"No {noun}s in {files}{f' ({others})' if summary.skipped else ''}{failed}."
     counts = [
@@ -134,10 +135,6 @@ def _sum(summary: Summary) -> str:
     ]
     verdict = ", ".join(counts) or "all admitted as they are"
     skipped = f"; {others}" if summary.skipped else ""
-    known = f"; {_number(summary.known, 'finding')} known from the baseline" if summary.known else ""
-    pods = f"{_number(summary.pods, noun)} ({summary.gpu_pods} with GPUs)"
+    known = f"; {counted(summary.known, 'finding')} known from the baseline" if summary.known else ""
+    pods = f"{counted(summary.pods, noun)} ({summary.gpu_pods} with GPUs)"
     return f"{pods} in {files}: {verdict}{known}{skipped}{failed}."
-
-
-def _number(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

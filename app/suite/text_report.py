@@ -5,6 +5,7 @@ from typing import Final
 import click
 
 from app.admission.review import printable
+from app.model.words import counted
 from app.suite.case import Failure, SuiteResult
 from app.suite.coverage import Row, share
 from app.suite.formats import Style, Totals, Write
@@ -83,8 +84,4 @@ def _sum(totals: Totals) -> str:
         )
         if count
     ]
-    return f"{_number(totals.cases, 'case')} in {_number(totals.suites, 'suite')}: {', '.join(counts) or 'none run'}."
-
-
-def _number(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+    return f"{counted(totals.cases, 'case')} in {counted(totals.suites, 'suite')}: {', '.join(counts) or 'none run'}."

@@ -46,7 +46,7 @@ def test_text(scan: Gpugate, namespace: str) -> None:
     assert (
         '  /spec/template/spec/runtimeClassName: + runtimeClassName set to "nvidia" (gpu-pods/runtime-class)' in lines
     )
-    assert lines[-1] == "3 workloads (2 with GPUs) in 1 namespace: 1 refused, 1 changed."
+    assert lines[-1] == "3 pod templates (2 with GPUs) in 1 namespace: 1 refused, 1 changed."
 
 
 def test_another_mode_and_what_fails_the_run(scan: Gpugate, namespace: str) -> None:
@@ -113,8 +113,8 @@ def test_a_snapshot_that_cannot_be_written(scan: Gpugate, namespace: str) -> Non
 def test_a_namespace_that_is_not_there(scan: Gpugate) -> None:
     outcome = scan("-n", "gone")
     assert outcome.code == 2
-    assert outcome.err == 'Error: cluster: there is no namespaces "gone" in the cluster of context "test"\n'
-    assert outcome.out == "No workloads in 0 namespaces; 1 error: not everything was judged.\n"
+    assert outcome.err == 'Error: cluster: namespaces "gone" was not found in the cluster of context "test"\n'
+    assert outcome.out == "No pod templates in 0 namespaces; 1 error: not everything was judged.\n"
 
 
 def test_a_cluster_that_is_not_there(gpugate: Gpugate, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -68,7 +68,7 @@ def test_an_object_is_made_read_changed_and_deleted(cluster: Cluster, maps: str)
     with pytest.raises(Conflict, match=r'answered 409 to update configmaps "one" in namespace "client-'):
         cluster.replace(path, {**made, "data": {"a": "5"}})
     cluster.delete(path, {"kind": "DeleteOptions", "apiVersion": "v1", "gracePeriodSeconds": 0})
-    with pytest.raises(NotFound, match=r'^there is no configmaps "one" in namespace "client-\w+" in the cluster of '):
+    with pytest.raises(NotFound, match=r'^configmaps "one" in namespace "client-\w+" was not found in the cluster of '):
         cluster.get(path)
 
 

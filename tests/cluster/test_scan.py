@@ -225,7 +225,7 @@ def test_exceptions_that_can_matter_here(plane: ControlPlane, cluster: Cluster, 
 
 
 def test_a_namespace_that_is_not_there(cluster: Cluster) -> None:
-    with pytest.raises(NotFound, match=r'^there is no namespaces "gone" in the cluster of context "test"$'):
+    with pytest.raises(NotFound, match=r'^namespaces "gone" was not found in the cluster of context "test"$'):
         scan(cluster, "gone")
 
 
