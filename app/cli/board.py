@@ -1,7 +1,5 @@
 """`gpugate board`: the page that a rollout is steered by, on loopback or as files."""
 
-import errno
-import os
 import shutil
 import sys
 from pathlib import Path
@@ -9,11 +7,10 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from app.cli.listen import listen
 from app.report.snapshot import InvalidSnapshot, Snapshot
 
 if TYPE_CHECKING:
-    import socket
-
     from app.server.board.snapshots import Make
 
 _HOST: Final = "127.0.0.1"
@@ -105,19 +102,8 @@ def _serve(first: Snapshot, make: "Make", port: int, file: str) -> None:
     from app.server.board.run import run
     from app.server.board.snapshots import Snapshots
 
-    with _bind(port) as bound:
+    with listen(_HOST, port, "--port") as bound:
         port = bound.getsockname()[1]
         session = Session(port)
         board = Board(Snapshots(first, make, None), session, None, file)
         run(board, bound, lambda: click.echo(f"board: http://{_HOST}:{port}/ (Ctrl-C ends it)", err=True))
-
-
-def _bind(port: int) -> "socket.socket":
-    from app.server.listener import bind
-
-    try:
-        return bind(_HOST, port)
-    except OSError as error:
-        reason = os.strerror(error.errno) if error.errno and error.errno > 0 else str(error)
-        hint = "; choose another with --port" if error.errno == errno.EADDRINUSE else ""
-        raise click.ClickException(f"cannot listen on {_HOST}:{port}: {reason}{hint}") from error
