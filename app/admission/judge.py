@@ -46,9 +46,17 @@ def _judge(policy: Policy, pod: Pod, context: Context, mode: Mode, *, as_written
     exempt = policy.exempt.reason(namespace, pod)
     if exempt or pod.mirror or mode == "disabled":
         return Verdict(mode, True, False, exempt, [], [])
+    earlier: list[Finding] = []
+    more: list[Finding] = []
+    if policy.kyverno:
+        from app.admission.kyverno import mutated, violations  # see app.policy.compiled
+
+        before = mutated(policy, pod, context)
+        pod = pod if as_written else before.pod
+        earlier, more = before.changes, before.errors + violations(policy, pod, context)
     decision = decide(policy, pod, context, repair=not as_written)
-    findings = excepted(policy, decision.findings, pod, decision.use, context)
-    changes, gpu = decision.changes, decision.use.gpu
+    findings = excepted(policy, decision.findings + more, pod, decision.use, context)
+    changes, gpu = earlier + decision.changes, decision.use.gpu
     if pod.places is not None:
         repaired = decide(policy, pod, context) if as_written else decision
         findings, changes = placed(pod.places, findings, changes, repaired.changes, gpu=gpu)

@@ -28,7 +28,10 @@ class NotAReview(ValueError):
 
 
 class Request(NamedTuple):
-    """The part of an AdmissionReview request that gpugate reads; objects are raw."""
+    """The part of an AdmissionReview request that gpugate reads; objects are raw.
+
+    ``raw`` is the whole request, of which Kyverno's policies may read every field.
+    """
 
     uid: str
     operation: str
@@ -41,6 +44,7 @@ class Request(NamedTuple):
     dry_run: bool
     object: dict[str, Any] | None
     old_object: dict[str, Any] | None
+    raw: dict[str, Any] | None = None
 
 
 def read_request(body: object) -> Request:
@@ -81,6 +85,7 @@ def read_request(body: object) -> Request:
         get("dryRun") is True,
         obj,
         old,
+        request,
     )
 
 

@@ -17,6 +17,8 @@ def without(obj: dict[str, Any], patch: Iterable[Operation], before: dict[str, A
     for operation in reversed(list(patch)):
         *parents, last = map(unescape, operation["path"].split("/")[1:])
         place = _walk(result, before, parents)
+        if operation["op"] != "add":
+            continue  # what was replaced or removed is not known any more
         if last == "-":
             if type(place) is list:
                 _remove(place, operation["value"])

@@ -53,6 +53,8 @@ def review(policy: Policy, phase: Phase, mode: Mode, request: Request, context: 
         if exempt:
             annotations: dict[str, str] = {"mode": mode, "exempt": exempt}
             return Answer(answer(request.uid, annotations=annotations), "exempt", mode, _NOTHING)
+        if policy.kyverno:
+            context = context._replace(request=request.raw)
         if request.operation == "UPDATE":
             # A pod is never patched after its creation, so the mutating phase has nothing to say.
             findings = worse(policy, pod, request.old_object, context) if phase == "validate" else _NOTHING
@@ -60,8 +62,11 @@ def review(policy: Policy, phase: Phase, mode: Mode, request: Request, context: 
         if phase == "mutate":
             return _mutate(policy, mode, request.uid, pod, context)
         judged_as_repaired = mode in ("audit", "warn")
+        if judged_as_repaired and policy.kyverno:
+            pod = _changed(policy, pod, context)
         decision = decide(policy, pod, context, repair=judged_as_repaired, injections=policy.selecting)
-        return _validated(request.uid, mode, _spoken(policy, decision, pod, context))
+        violations = _kyverno(policy, pod, context)
+        return _validated(request.uid, mode, _spoken(policy, decision, pod, context, violations))
     except MalformedPod as error:
         return failure(request.uid, mode, str(error))
 
@@ -77,28 +82,47 @@ def failure(uid: str, mode: Mode, message: str) -> Answer:
     return Answer(body, "error", mode, _NOTHING, message)
 
 
-def _spoken(policy: Policy, decision: Decision, pod: Pod, context: Context) -> list[Finding]:
-    """What the validating call speaks of."""
-    findings = excepted(policy, decision.findings, pod, decision.use, context)
+def _kyverno(policy: Policy, pod: Pod, context: Context, old: Pod | None = None) -> list[Finding]:
+    """What Kyverno's policies find in the pod."""
+    if not policy.kyverno:
+        return _NOTHING
+    from app.admission.kyverno import violations  # see app.policy.compiled
+
+    return violations(policy, pod, context, old)
+
+
+def _changed(policy: Policy, pod: Pod, context: Context) -> Pod:
+    """The pod as Kyverno's policies would change it."""
+    from app.admission.kyverno import mutated
+
+    return mutated(policy, pod, context).pod
+
+
+def _spoken(
+    policy: Policy, decision: Decision, pod: Pod, context: Context, more: list[Finding] = _NOTHING
+) -> list[Finding]:
+    """What the validating call speaks of: what was decided, and more."""
+    findings = excepted(policy, decision.findings + more, pod, decision.use, context)
     return [finding for finding in findings if not finding.early]
 
 
 def worse(policy: Policy, pod: Pod, old_object: dict[str, Any] | None, context: Context) -> list[Finding]:
     """The findings that the old object did not have. Without an old object, all."""
-    now = _unpatched(policy, pod, context)
-    if old_object is None:
+    old = Pod.of(old_object) if old_object is not None else None
+    # Kyverno's rules compare with the old object by themselves, or say that they don't.
+    now = _unpatched(policy, pod, context, _kyverno(policy, pod, context, old))
+    if old is None:
         return now
     violations = [finding for finding in now if finding.outcome != "note"]
     if not violations:
         return violations
-    old = Pod.of(old_object)
     known = {_identity(finding) for finding in _unpatched(policy, old, context)}
     return [finding for finding in violations if _identity(finding) not in known]
 
 
-def _unpatched(policy: Policy, pod: Pod, context: Context) -> list[Finding]:
+def _unpatched(policy: Policy, pod: Pod, context: Context, more: list[Finding] = _NOTHING) -> list[Finding]:
     """What is found in a pod that nothing is injected into any more."""
-    return _spoken(policy, decide(policy, pod, context, repair=False, injections=()), pod, context)
+    return _spoken(policy, decide(policy, pod, context, repair=False, injections=()), pod, context, more)
 
 
 def _identity(finding: Finding) -> tuple[Any, ...]:
@@ -109,11 +133,21 @@ def _identity(finding: Finding) -> tuple[Any, ...]:
 
 
 def _mutate(policy: Policy, mode: Mode, uid: str, pod: Pod, context: Context) -> Answer:
+    before = None
+    if policy.kyverno:
+        from app.admission.kyverno import mutated
+
+        before = mutated(policy, pod, context)
+        pod = before.pod
     # Only rules that repair find what this call may refuse; the others are for a refusal that lists everything.
     decision = decide(policy, pod, context, rules=policy.repairing)
     if decision.findings and mode == "enforce" and any(finding.final for finding in decision.findings):
         decision = decide(policy, pod, context)
     _, findings, changes = decision
+    if before is not None:
+        findings, changes = before.errors + findings, before.changes + changes
+        if mode == "enforce" and any(finding.final for finding in findings):
+            findings += _kyverno(policy, pod, context)
     if findings:
         findings = excepted(policy, findings, pod, decision.use, context)
         refused = [finding for finding in findings if finding.outcome == "deny"]

@@ -88,7 +88,7 @@ def command(
         raise click.UsageError(f"{namespace!r} is no namespace name; an exception to break the glass is for one")
     path = find_policy(policy_path)
     files, policy = _policy(path)
-    rules = [*(each.name for each in policy.rules), *(each.name for each in policy.injections)]
+    rules = policy.names
     if rule not in rules:
         raise click.UsageError(f"the policy has no rule or injection {rule!r}; {nearest(rule, rules)}")
     now = datetime.now(UTC)

@@ -172,7 +172,7 @@ def _introduce(policies: "PolicyStore", cert_dir: Path, webhook: socket.socket, 
     authority = shlex.quote(str(cert_dir / "ca.crt"))
     policy = policies.current.policy
     review = json.dumps(_EXAMPLE, separators=(",", ":"))
-    rules = ", ".join(rule.name for rule in policy.rules)
+    rules = ", ".join(policy.names)
     click.echo(
         f"""
 gpugate {__version__}

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from app.kyverno.exceptions import PolicyException
 from app.kyverno.expressions.errors import EvaluationError
@@ -17,12 +17,49 @@ from app.kyverno.variables import Variables, of_request
 _ERRORS = (RuleError, EvaluationError)
 
 
-class Judging(NamedTuple):
-    """A request and what goes with it: exceptions, and what is known of the time."""
+class Judging:
+    """A request and what goes with it: exceptions, and what is known of the time.
 
-    request: Request
-    exceptions: Sequence[PolicyException] = ()
-    scope: Scope = Scope()
+    What is asked of it more than once is found once: by what rules match it, and what their variables are.
+    """
+
+    __slots__ = ("_subject", "_variables", "exceptions", "request", "scope")
+
+    def __init__(
+        self,
+        request: Request,
+        exceptions: Sequence[PolicyException] = (),
+        scope: Scope = Scope(),  # noqa: B008
+    ) -> None:
+        self.request = request
+        self.exceptions = exceptions
+        self.scope = scope
+        self._subject: Subject | None = None
+        self._variables: Variables | None = None
+
+    @property
+    def subject(self) -> Subject:
+        """By what rules match the request."""
+        if self._subject is None:
+            self._subject = subject_of(self.request)
+        return self._subject
+
+    def variables(self, rule: Rule) -> Variables:
+        """The variables of a rule. What expressions yield is shared by the rules that define none of their own."""
+        if self.request.values:
+            variables = of_request(self.request, rule.name, self.scope)
+        else:
+            if self._variables is None:
+                self._variables = of_request(self.request, rule.name, self.scope)
+            variables = self._variables
+            if rule.context:
+                variables = variables.inner({})
+        variables.define(rule.context)
+        return variables
+
+    def of(self, request: Request) -> "Judging":
+        """The same for another state of the resource."""
+        return Judging(request, self.exceptions, self.scope)
 
 
 def apply(policy: ClusterPolicy, judging: Judging) -> Response:
@@ -32,37 +69,42 @@ def apply(policy: ClusterPolicy, judging: Judging) -> Response:
     A rule that is not for the resource has no result.
     """
     mutated = mutate(policy, judging)
-    request = replace(judging.request, resource=mutated.resource)
-    return Response(mutated.results + validate(policy, judging._replace(request=request)), mutated.resource)
+    if mutated.resource is not judging.request.resource:
+        judging = judging.of(replace(judging.request, resource=mutated.resource))
+    return Response(mutated.results + validate(policy, judging), mutated.resource)
 
 
 def mutate(policy: ClusterPolicy, judging: Judging) -> Response:
     """The results of the rules that mutate, in their order, and the resource after them."""
-    request, results = judging.request, list[RuleResult]()
-    for rule in policy.mutating if request.resource is not None else ():
-        result = _result(policy, rule, judging._replace(request=request), subject_of(request))
+    results: list[RuleResult] = []
+    for rule in _candidates(policy, judging)[0] if judging.request.resource is not None else ():
+        result = _result(policy, rule, judging)
         if result is None:
             continue
         results.append(result)
         if result.resource is not None:
-            request = replace(request, resource=result.resource)
+            judging = judging.of(replace(judging.request, resource=result.resource))
         if policy.one and result.status in ("pass", "fail"):
             break
-    return Response(results, request.resource)
+    return Response(results, judging.request.resource)
 
 
-def validate(policy: ClusterPolicy, judging: Judging, subject: Subject | None = None) -> list[RuleResult]:
+def validate(policy: ClusterPolicy, judging: Judging) -> list[RuleResult]:
     """The results of the rules that validate, in their order."""
-    subject = subject or subject_of(judging.request)
     results = []
-    for rule in policy.validating:
-        result = _result(policy, rule, judging, subject)
+    for rule in _candidates(policy, judging)[1]:
+        result = _result(policy, rule, judging)
         if result is None:
             continue
         results.append(result)
         if policy.one and result.status in ("pass", "fail"):
             break
     return results
+
+
+def _candidates(policy: ClusterPolicy, judging: Judging) -> tuple[tuple[Rule, ...], tuple[Rule, ...]]:
+    subject = judging.subject
+    return policy.rules_for(subject.kind, subject.subresource)
 
 
 def concerns(policy: ClusterPolicy, rule: Rule, subject: Subject) -> bool:
@@ -74,15 +116,15 @@ def concerns(policy: ClusterPolicy, rule: Rule, subject: Subject) -> bool:
     )
 
 
-def _result(policy: ClusterPolicy, rule: Rule, judging: Judging, subject: Subject) -> RuleResult | None:
-    if not concerns(policy, rule, subject):
+def _result(policy: ClusterPolicy, rule: Rule, judging: Judging) -> RuleResult | None:
+    if not concerns(policy, rule, judging.subject):
         return None
     request = judging.request
     try:
-        variables = _variables(rule, judging)
+        variables = judging.variables(rule)
         if not rule.preconditions.hold(variables):
             return RuleResult(policy.name, rule.name, rule.kind, "skip", "preconditions not met")
-        exception = _exception(policy, rule, judging, subject, variables)
+        exception = _exception(policy, rule, judging, variables)
         if exception is not None:
             said = f'skipped by the exception "{exception.name}"'
             return RuleResult(policy.name, rule.name, rule.kind, "skip", said)
@@ -98,12 +140,6 @@ def _result(policy: ClusterPolicy, rule: Rule, judging: Judging, subject: Subjec
         return RuleResult(policy.name, rule.name, "validate", outcome.status, outcome.message, outcome.pointer)
     except _ERRORS as error:
         return RuleResult(policy.name, rule.name, rule.kind, "error", f"cannot be evaluated: {error}")
-
-
-def _variables(rule: Rule, judging: Judging) -> Variables:
-    variables = of_request(judging.request, rule.name, judging.scope)
-    variables.define(rule.context)
-    return variables
 
 
 def _validated(rule: Rule, validation: Validation, request: Request, variables: Variables) -> Outcome:
@@ -136,20 +172,18 @@ def _old_failed_alike(rule: Rule, validation: Validation, judging: Judging, outc
     request = judging.request
     if request.operation != "UPDATE" or request.old is None or not validation.allow_existing:
         return False
-    before = replace(request, resource=request.old, old=None)
-    if not rule.match.selects(subject_of(before)):
+    before = judging.of(replace(request, resource=request.old, old=None))
+    if not rule.match.selects(before.subject):
         return False
     try:
-        variables = _variables(rule, judging._replace(request=before))
-        return rule.preconditions.hold(variables) and _validated(rule, validation, before, variables) == outcome
+        variables = before.variables(rule)
+        return rule.preconditions.hold(variables) and _validated(rule, validation, before.request, variables) == outcome
     except _ERRORS:
         return False
 
 
-def _exception(
-    policy: ClusterPolicy, rule: Rule, judging: Judging, subject: Subject, variables: Variables
-) -> PolicyException | None:
+def _exception(policy: ClusterPolicy, rule: Rule, judging: Judging, variables: Variables) -> PolicyException | None:
     for exception in judging.exceptions:
-        if exception.concerns(policy.key, rule.name) and exception.holds(subject, variables):
+        if exception.concerns(policy.key, rule.name) and exception.holds(judging.subject, variables):
             return exception
     return None

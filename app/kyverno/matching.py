@@ -118,6 +118,14 @@ class Match(NamedTuple):
         """All filters."""
         return self.any + self.all
 
+    def can_select(self, kind: Kind, subresource: str) -> bool:
+        """Whether resources of a kind can be meant."""
+        of_kind = [
+            not each.kinds or any(selector.selects(kind, subresource) for selector in each.kinds)
+            for each in self.filters
+        ]
+        return any(of_kind) if self.any else all(of_kind)
+
     def selects(self, subject: Subject, *, excluding: bool = False) -> bool:
         """Whether the subject is meant."""
         if self.any:

@@ -1,11 +1,12 @@
 """ClusterPolicy and Policy documents, compiled."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, Literal, NamedTuple
 
 from app.kyverno import autogen
 from app.kyverno.conditions import Conditions, compile_conditions
 from app.kyverno.contexts import compile_context, names_of
+from app.kyverno.kinds import Kind
 from app.kyverno.matching import Match, compile_match
 from app.kyverno.mutation import Mutation, compile_mutation
 from app.kyverno.selectors import LabelSelector, compile_selector
@@ -40,6 +41,7 @@ _NOT_TAKEN: Final = {
     "imageExtractors": "images of custom resources",
 }
 _LONGEST_NAME: Final = 63
+_KNOWN_KINDS: Final = 64
 
 
 class Override(NamedTuple):
@@ -74,7 +76,10 @@ class Validation:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A rule: ``validation`` or ``mutation`` is there. ``generated``: made by Kyverno for controllers of pods."""
+    """A rule: ``validation`` or ``mutation`` is there. ``generated``: made by Kyverno for controllers of pods.
+
+    ``summary`` is its message as it is written, without anything filled in.
+    """
 
     name: str
     match: Match
@@ -85,6 +90,7 @@ class Rule:
     mutation: Mutation | None
     pointer: str
     generated: bool = False
+    summary: str = ""
 
     @property
     def kind(self) -> Literal["validate", "mutate"]:
@@ -104,6 +110,22 @@ class ClusterPolicy:
     warns: bool
     mutating: tuple[Rule, ...]
     validating: tuple[Rule, ...]
+    description: str = ""
+    _by_kind: dict[tuple[Kind, str], tuple[tuple[Rule, ...], tuple[Rule, ...]]] = field(
+        default_factory=dict, repr=False, compare=False
+    )
+
+    def rules_for(self, kind: Kind, subresource: str) -> tuple[tuple[Rule, ...], tuple[Rule, ...]]:
+        """The mutating and the validating rules that can be for resources of a kind."""
+        found = self._by_kind.get((kind, subresource))
+        if found is None:
+            found = (
+                tuple(rule for rule in self.mutating if rule.match.can_select(kind, subresource)),
+                tuple(rule for rule in self.validating if rule.match.can_select(kind, subresource)),
+            )
+            if len(self._by_kind) < _KNOWN_KINDS:
+                self._by_kind[kind, subresource] = found
+        return found
 
     @property
     def key(self) -> str:
@@ -141,7 +163,14 @@ def compile_policy(document: dict[str, Any], *, values_given: bool = False) -> C
         spec.get("emitWarning") is True,
         tuple(rule for rule in rules if rule.mutation is not None),
         tuple(rule for rule in rules if rule.validation is not None),
+        _description(metadata),
     )
+
+
+def _description(metadata: dict[str, Any]) -> str:
+    annotations = metadata.get("annotations")
+    found = annotations.get("policies.kyverno.io/description") if type(annotations) is dict else None
+    return " ".join(found.split()) if type(found) is str else ""
 
 
 def _check_spec(spec: dict[str, Any], flaws: list[Flaw]) -> None:
@@ -225,6 +254,7 @@ def _rule(rule: Any, spec: dict[str, Any], pointer: str, compiler: Compiler, *, 
             flaws.append(Flaw(pointer, said, key=True))
         if validate is None:
             return None
+    message = validate.get("message") if type(validate) is dict else None
     return Rule(
         name,
         match,
@@ -235,6 +265,7 @@ def _rule(rule: Any, spec: dict[str, Any], pointer: str, compiler: Compiler, *, 
         None if mutate is None else compile_mutation(mutate, f"{pointer}/mutate", compiler),
         pointer,
         generated,
+        " ".join(message.split()) if type(message) is str else "",
     )
 
 

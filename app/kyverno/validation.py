@@ -16,6 +16,7 @@ from app.kyverno.shapes import a_list, a_map, only_keys
 from app.kyverno.templates import Compiler, Template
 from app.kyverno.types import Flaw, RuleError
 from app.kyverno.variables import Entry, Variables
+from app.model.patch import escape
 
 FOREACH: Final = ("list", "elementScope", "context", "preconditions", "pattern", "anyPattern", "deny", "foreach")
 CHECKS: Final = ("pattern", "anyPattern", "deny", "foreach")
@@ -175,7 +176,7 @@ def place_of(element: Any, value: Any, pointer: str = "") -> str:
         return ""
     entries = value.items() if type(value) is dict else enumerate(value) if type(value) is list else ()
     for key, item in entries:
-        at = f"{pointer}/{str(key).replace('~', '~0').replace('/', '~1')}"
+        at = f"{pointer}/{escape(str(key))}"
         if item is element:
             return at
         found = place_of(element, item, at) if type(item) in (dict, list) else ""

@@ -1,7 +1,8 @@
 """What is known beside the pod: the cluster, the request, the time. None always means unknown."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import date
+from datetime import date, datetime
 from typing import Any, NamedTuple
 
 
@@ -57,9 +58,12 @@ class Context(NamedTuple):
 
     ``template`` is true where the pod is still a template that the API server validates on its own (core
     workloads, and kinds that create them): there a request without a limit is refused before any pod exists.
+    ``now`` and ``request`` (the fields of an AdmissionReview's request) are for Kyverno's policies.
     """
 
     namespace: str | None = None
     today: date | None = None
     facts: ClusterFacts = UNKNOWN_CLUSTER
     template: bool = False
+    now: datetime | None = None
+    request: Mapping[str, Any] | None = None

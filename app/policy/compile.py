@@ -25,13 +25,14 @@ from app.policy.schema import ExceptionModel, Gpus, InjectModel, MatchModel
 from app.policy.schema import Exempt as ExemptModel
 from app.policy.schema import Modes as ModesModel
 from app.policy.schema import Workloads as WorkloadsModel
-from app.policy.sources import Parsed
+from app.policy.sources import Foreign, Parsed
 from app.rules.registry import RULES
 
 
-def compile_policy(parsed: list[Parsed]) -> Policy:
+def compile_policy(parsed: list[Parsed], foreign: list[Foreign]) -> Policy:
     """The policy of documents that fit together, in the order of their names."""
     documents = tuple(DocumentId(each.name, each.digest) for each in parsed)
+    documents += tuple(DocumentId(each.name, each.digest) for each in foreign)
     exempt = _only(parsed, "exempt") or ExemptModel.model_construct()
     modes = _only(parsed, "modes") or ModesModel.model_construct()
     workloads = _only(parsed, "workloads") or WorkloadsModel.model_construct()
@@ -52,7 +53,19 @@ def compile_policy(parsed: list[Parsed]) -> Policy:
             WorkloadKind(kind.resource, kind.kind, tuple(kind.paths), kind.creates) for kind in workloads.kinds
         ),
         workloads_refused=frozenset(workloads.refuse),
+        **_foreign(foreign),
     )
+
+
+def _foreign(foreign: list[Foreign]) -> dict[str, Any]:
+    """Kyverno's policies and exceptions, in the order of the documents."""
+    if not foreign:
+        return {}
+    from app.kyverno.policy import ClusterPolicy  # see app.policy.compiled
+
+    policies = tuple(each.compiled for each in foreign if isinstance(each.compiled, ClusterPolicy))
+    exceptions = tuple(each.compiled for each in foreign if not isinstance(each.compiled, ClusterPolicy))
+    return {"kyverno": policies, "kyverno_exceptions": exceptions}
 
 
 def gpu_set(parsed: list[Parsed]) -> GpuSet:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field, replace
 from datetime import date
-from typing import Any, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from app.inject.injection import Injection
 from app.model.finding import Action
@@ -11,6 +11,10 @@ from app.model.pod import Pod
 from app.policy.glob import Globs
 from app.policy.match import Match
 from app.rules.rule import Rule
+
+if TYPE_CHECKING:  # most policies have none of Kyverno's documents, whose engine takes time to import
+    from app.kyverno.exceptions import PolicyException as KyvernoException
+    from app.kyverno.policy import ClusterPolicy
 
 Mode = Literal["disabled", "audit", "warn", "assist", "enforce"]
 MODE_LABEL: Final = "gpugate.dev/mode"
@@ -124,7 +128,8 @@ class Policy:
 
     ``digest`` stands for all of it. ``matches_runtime_class`` tells that the class a pod gets decides on what else
     applies to it; ``repairing`` are the rules that repair, ``repeats_repairs`` that one of them stands there twice;
-    ``selecting`` are the injections as far as a pod can contradict them.
+    ``selecting`` are the injections as far as a pod can contradict them. ``kyverno`` are Kyverno's policies, in the
+    order in which they change pods.
     """
 
     documents: tuple[DocumentId, ...]
@@ -137,10 +142,18 @@ class Policy:
     exceptions: tuple[PolicyException, ...]
     workload_kinds: tuple[WorkloadKind, ...]
     workloads_refused: frozenset[str]
+    kyverno: "tuple[ClusterPolicy, ...]" = ()
+    kyverno_exceptions: "tuple[KyvernoException, ...]" = ()
     matches_runtime_class: bool = field(init=False)
     repairing: tuple[BoundRule, ...] = field(init=False)
     repeats_repairs: bool = field(init=False)
     selecting: tuple[BoundInjection, ...] = field(init=False)
+
+    @property
+    def names(self) -> list[str]:
+        """The names that findings carry: of rules, injections, and rules of Kyverno's policies."""
+        kyverno = (rule.name for policy in self.kyverno for rule in policy.rules if not rule.generated)
+        return [*(bound.name for bound in self.rules), *(bound.name for bound in self.injections), *kyverno]
 
     def __post_init__(self) -> None:
         matches = [*(rule.match for rule in self.rules), *(injection.match for injection in self.injections)]

@@ -6,7 +6,7 @@ from typing import Any, Final
 from app.model.gpu import DEVICE_CLASS_PREFIX, Names
 from app.policy.compile import gpu_set
 from app.policy.errors import Problem
-from app.policy.sources import Parsed, at
+from app.policy.sources import Foreign, Parsed, at
 from app.rules.registry import RULES
 
 _SINGLE: Final = ("gpus", "modes", "exempt", "workloads")
@@ -37,9 +37,10 @@ def _single(parsed: Parsed) -> Iterator[tuple[str, str, str]]:
         yield "exception", exception.name, f"/spec/exceptions/{index}/name"
 
 
-def unknown_rules(parsed: list[Parsed]) -> Iterator[Problem]:
-    """Exceptions for rules that no document has."""
+def unknown_rules(parsed: list[Parsed], foreign: list[Foreign]) -> Iterator[Problem]:
+    """Exceptions for rules that no document has; those of Kyverno's policies can be named too."""
     names = {name for each in parsed for kind, name, _ in _single(each) if kind == "rule or injection"}
+    names |= {rule.name for each in foreign for rule in getattr(each.compiled, "rules", ()) if not rule.generated}
     for each in parsed:
         for index, exception in enumerate(each.spec.exceptions):
             for position, name in enumerate(exception.rules):

@@ -1,9 +1,13 @@
 """One policy document, parsed and checked by itself, with where it came from."""
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from app.documents import Document
 from app.policy.errors import Problem
+
+if TYPE_CHECKING:  # see app.policy.compiled
+    from app.kyverno.exceptions import PolicyException
+    from app.kyverno.policy import ClusterPolicy
 
 
 class Parsed(NamedTuple):
@@ -12,6 +16,15 @@ class Parsed(NamedTuple):
     name: str
     digest: str
     spec: Any
+    document: Document
+
+
+class Foreign(NamedTuple):
+    """A document of Kyverno, compiled; ``digest`` stands for its content."""
+
+    name: str
+    digest: str
+    compiled: "ClusterPolicy | PolicyException"
     document: Document
 
 

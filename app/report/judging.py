@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any, Final, NamedTuple
 
+from app.admission.controllers import controller_findings
 from app.admission.judge import Verdict, judge, judge_update
 from app.admission.review import API_VERSION, NotAReview, Request, read_request
 from app.documents import Document, DocumentError, UnrenderedError, helm_action, read
@@ -126,6 +127,8 @@ def _judged(
                     malformed.append(error)
     except MalformedPod as error:
         malformed.append(error)
+    if pods and request is None:
+        pods[0] = _with_controller(pods[0], obj, document, namespace, judging)
     for each in malformed:
         region = document.locate(base + each.pointer)
         yield InputError(source.name, region.line, region.column, str(each))
@@ -162,6 +165,20 @@ def _pod(
         exempt=verdict.exempt,
         findings=tuple(Placed(finding, document.locate(base + finding.pointer)) for finding in verdict.findings),
         patch=tuple(verdict.patch),
+    )
+
+
+def _with_controller(
+    pod: JudgedPod, obj: dict[str, Any], document: Document, namespace: str, judging: Judging
+) -> JudgedPod:
+    """The first pod of an object with what is said of the object itself."""
+    if pod.exempt or pod.mode == "disabled":
+        return pod
+    context = Context(namespace, judging.today, judging.facts)
+    found = [placed.finding for placed in pod.findings]
+    more = controller_findings(judging.policy, obj, context, found)
+    return replace(
+        pod, findings=(*pod.findings, *(Placed(finding, document.locate(finding.pointer)) for finding in more))
     )
 
 

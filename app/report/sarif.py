@@ -111,6 +111,12 @@ def _rules(policy: Policy) -> Iterator[dict[str, Any]]:
         why = "The policy adds to GPU pods what their authors should not have to know."
         comply = "Leave out of the pod what contradicts the injection; see it in the policy."
         yield _descriptor(f"{injection.policy}/{injection.name}", summary, why, comply, "error")
+    for foreign in policy.kyverno:
+        for kyverno in foreign.rules:
+            summary = kyverno.summary or f"Kyverno policy {foreign.name}, rule {kyverno.name}"
+            why = foreign.description or f"The Kyverno policy {foreign.name} asks for it."
+            comply = "Change what the message names, or see the rule in the policy."
+            yield _descriptor(f"{foreign.name}/{kyverno.name}", summary, why, comply, "error")
 
 
 def _help(bound: BoundRule) -> str:

@@ -80,6 +80,7 @@ class AuditLog:
             dry_run=False,
             object=pod,
             old_object=None,
+            raw={"operation": operation, "subResource": subresource, "userInfo": _map(event, "user")},
         )
         return Record(place, request, None, mode, time_of(event.get("requestReceivedTimestamp")), answered)
 

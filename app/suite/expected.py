@@ -61,7 +61,7 @@ class Expected:
         pairs = _pairs(wanted, found)
         left = [each for number, each in enumerate(found) if number not in pairs.values()]
         told: list[Finding] = []
-        names = [*(rule.name for rule in policy.rules), *(injection.name for injection in policy.injections)]
+        names = policy.names
         for index, expected in enumerate(wanted):
             at = f"{key}/{index}"
             if expected.rule not in names:

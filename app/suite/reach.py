@@ -56,7 +56,7 @@ def class_after(pod: Pod, changes: list[Finding]) -> str:
     for finding in changes:
         for operation in finding.operations:
             if operation["path"].endswith("/runtimeClassName"):
-                return str(operation["value"])
+                return str(operation.get("value", ""))
     return pod.runtime_class
 
 

@@ -43,6 +43,7 @@ def test_what_is_read() -> None:
         "dry_run": True,
         "object": {"kind": "Pod"},
         "old_object": {"kind": "Old"},
+        "raw": review_of(subResource="ephemeralcontainers", dryRun=True, oldObject={"kind": "Old"})["request"],
     }
 
 
