@@ -1,109 +1,94 @@
 """`gpugate board`: the page that a rollout is steered by, on loopback or as files."""
 
-import shutil
-import sys
+import errno
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import click
 
-from app.cli.listen import listen
-from app.report.snapshot import InvalidSnapshot, Snapshot
+from app.cli.options import cluster_options, find_policy, policy_option
+from app.report.snapshot import Snapshot
 
 if TYPE_CHECKING:
+    import socket
+
     from app.server.board.snapshots import Make
 
 _HOST: Final = "127.0.0.1"
-_STDIN: Final = "-"
-_MARK: Final = b'<meta name="generator" content="gpugate '
-_FOLDER: Final = "namespaces"
 
 
 @click.command(short_help="Show a rollout as pages: served here, or as files.")
-@click.option("--snapshot", "file", metavar="FILE", required=True,
-              help="Show what `gpugate scan` wrote there; - is standard input.")  # fmt: skip
+@policy_option
+@cluster_options
+@click.option("-n", "--namespace", metavar="NS", help="Only this namespace.  [default: all]")
+@click.option("--snapshot", "file", metavar="FILE",
+              help="What `gpugate scan -o snapshot` wrote, instead of a cluster; - is standard input.")  # fmt: skip
 @click.option("--port", default=8090, show_default=True, type=click.IntRange(0, 65535),
               help="Port on 127.0.0.1; 0 takes a free one.")  # fmt: skip
+@click.option("--interval", default=300, show_default=True, metavar="SECONDS", type=click.IntRange(0),
+              help="While somebody looks, scan again after this long; 0 only when asked to.")  # fmt: skip
 @click.option("--export", "folder", metavar="DIR", type=click.Path(path_type=Path),
               help="Write the board there as files that open without a server, and end.")  # fmt: skip
-def command(file: str, port: int, folder: Path | None) -> None:
+def command(
+    policy_path: str | None,
+    context: str | None,
+    kubeconfig: str | None,
+    namespace: str | None,
+    file: str | None,
+    port: int,
+    interval: int,
+    folder: Path | None,
+) -> None:
     """Show which namespace is in which mode, and what the next one would change and break there.
 
-    Serves pages on this machine only, until Ctrl-C; or writes them as files, for the artifacts of a pipeline.
+    Scans a cluster with the rights of your kubeconfig, or takes a scan from a file. Serves pages on this machine only,
+    until Ctrl-C; or writes them as files, for the artifacts of a pipeline. Nothing in the cluster is changed.
 
     \b
     Examples:
-      gpugate board --snapshot scan.json
+      gpugate board --policy gpugate.yaml
+      gpugate board --policy gpugate.yaml --context prod --port 9000
       gpugate board --snapshot scan.json --export public/
     """
-    from app.server.board.snapshots import SnapshotFailed
+    from app.cli.board_files import write_files
+    from app.cli.board_snapshots import first_of, of_cluster, of_file
 
-    def make() -> Snapshot:
-        return _read(file)
-
-    try:
-        first = make()
-    except SnapshotFailed as error:
-        raise click.ClickException(str(error)) from error
-    if folder is not None:
-        _export(first, folder)
-    else:
-        _serve(first, make, port, file)
-
-
-def _read(file: str) -> Snapshot:
-    """The snapshot of a file; raises SnapshotFailed."""
-    from app.server.board.snapshots import SnapshotFailed
-
-    try:
-        content = sys.stdin.buffer.read() if file == _STDIN else Path(file).read_bytes()
-        return Snapshot.from_json(content)
-    except OSError as error:
-        raise SnapshotFailed(f"{file} cannot be read: {error.strerror or error}") from error
-    except InvalidSnapshot as error:
-        raise SnapshotFailed(f"{file} is no snapshot of gpugate scan: {error}") from error
-
-
-def _export(snapshot: Snapshot, folder: Path) -> None:
-    from app.report.board.export import export
-    from app.report.board.overview import overview
-
-    try:
-        _clear(folder)
-        count = 0
-        for made in export(overview(snapshot)):
-            count += 1
-            path = folder / made.path
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(made.content)
-    except OSError as error:
-        where = error.filename or folder
-        raise click.ClickException(f"{where} cannot be written: {error.strerror or error}") from error
-    click.echo(f"{count} files in {folder}; open {folder / 'index.html'}", err=True)
-
-
-def _clear(folder: Path) -> None:
-    """Take away what an earlier board left in the folder; raises click.ClickException if it holds anything else."""
-    if not folder.exists() or not any(folder.iterdir()):
-        return
-    index = folder / "index.html"
-    if not (index.is_file() and _MARK in index.read_bytes()[:4096]):
-        raise click.ClickException(
-            f"{folder} is not empty and holds no board of gpugate: give --export a new folder, or an empty one"
+    if file is None:
+        make = of_cluster(find_policy(policy_path), context, kubeconfig, namespace)
+        if folder is None:
+            click.echo("scanning the cluster ...", err=True)
+    elif policy_path or context or kubeconfig or namespace:
+        raise click.UsageError(
+            "--snapshot takes the place of a cluster: leave out --policy, --context, --kubeconfig and --namespace"
         )
-    for page in folder.glob("index*.html"):
-        page.unlink()
-    shutil.rmtree(folder / _FOLDER, ignore_errors=True)
+    else:
+        make = of_file(file)
+    if folder is not None:
+        count = write_files(first_of(make), folder)
+        click.echo(f"{count} files in {folder}; open {folder / 'index.html'}", err=True)
+        return
+    with _bind(port) as bound:
+        _serve(first_of(make), make, bound, interval if file is None and interval else None, file)
 
 
-def _serve(first: Snapshot, make: "Make", port: int, file: str) -> None:
+def _serve(first: Snapshot, make: "Make", bound: "socket.socket", interval: int | None, file: str | None) -> None:
     from app.server.board.application import Board
     from app.server.board.guard import Session
     from app.server.board.run import run
     from app.server.board.snapshots import Snapshots
 
-    with listen(_HOST, port, "--port") as bound:
-        port = bound.getsockname()[1]
-        session = Session(port)
-        board = Board(Snapshots(first, make, None), session, None, file)
-        run(board, bound, lambda: click.echo(f"board: http://{_HOST}:{port}/ (Ctrl-C ends it)", err=True))
+    port = bound.getsockname()[1]
+    board = Board(Snapshots(first, make, interval), Session(port), None, file)
+    run(board, bound, lambda: click.echo(f"board: http://{_HOST}:{port}/ (Ctrl-C ends it)", err=True))
+
+
+def _bind(port: int) -> "socket.socket":
+    from app.server.listener import bind
+
+    try:
+        return bind(_HOST, port)
+    except OSError as error:
+        reason = os.strerror(error.errno) if error.errno and error.errno > 0 else str(error)
+        hint = "; choose another with --port" if error.errno == errno.EADDRINUSE else ""
+        raise click.ClickException(f"cannot listen on {_HOST}:{port}: {reason}{hint}") from error

@@ -1,8 +1,11 @@
 """Addresses between the pages, all relative, so that they hold at any address and from a folder."""
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from app.report.board.query import EVERYTHING, Query
+
+FOLDER: Final = "namespaces"
+"""Where the pages of namespaces are."""
 
 
 class Links(NamedTuple):
@@ -21,7 +24,7 @@ class Links(NamedTuple):
         """A namespace's page."""
         if self.files:
             return self.base + namespace_file(slug, query.page)
-        return f"{self.base}namespaces/{slug}{query.encoded}"
+        return f"{self.base}{FOLDER}/{slug}{query.encoded}"
 
     def asset(self, name: str) -> str:
         """The style or the script."""
@@ -35,4 +38,4 @@ def overview_file(page: int) -> str:
 
 def namespace_file(slug: str, page: int) -> str:
     """The file of a page of a namespace. No slug holds a dot, so no two pages have one file."""
-    return f"namespaces/{slug}.html" if page == 1 else f"namespaces/{slug}.{page}.html"
+    return f"{FOLDER}/{slug}.html" if page == 1 else f"{FOLDER}/{slug}.{page}.html"
