@@ -1,12 +1,11 @@
 """`gpugate board`: the page that a rollout is steered by, on loopback or as files."""
 
-import errno
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import click
 
+from app.cli.listen import listen
 from app.cli.options import cluster_options, find_policy, policy_option
 from app.report.snapshot import Snapshot
 
@@ -68,7 +67,7 @@ def command(
         count = write_files(first_of(make), folder)
         click.echo(f"{count} files in {folder}; open {folder / 'index.html'}", err=True)
         return
-    with _bind(port) as bound:
+    with listen(_HOST, port, "--port") as bound:
         _serve(first_of(make), make, bound, interval if file is None and interval else None, file)
 
 
@@ -81,14 +80,3 @@ def _serve(first: Snapshot, make: "Make", bound: "socket.socket", interval: int 
     port = bound.getsockname()[1]
     board = Board(Snapshots(first, make, interval), Session(port), None, file)
     run(board, bound, lambda: click.echo(f"board: http://{_HOST}:{port}/ (Ctrl-C ends it)", err=True))
-
-
-def _bind(port: int) -> "socket.socket":
-    from app.server.listener import bind
-
-    try:
-        return bind(_HOST, port)
-    except OSError as error:
-        reason = os.strerror(error.errno) if error.errno and error.errno > 0 else str(error)
-        hint = "; choose another with --port" if error.errno == errno.EADDRINUSE else ""
-        raise click.ClickException(f"cannot listen on {_HOST}:{port}: {reason}{hint}") from error

@@ -5,49 +5,46 @@ A snapshot holds what asks for GPUs, and what else has a finding: that is what i
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Final, Literal, NamedTuple, get_args
 
+from app.model.words import counted
 from app.policy.compiled import Mode
-from app.report.snapshot import NamespaceState, Snapshot, Workload
+from app.report.rollout import Standing, consequences, standings
+from app.report.snapshot import NamespaceState, Snapshot, SnapshotFinding
 
-Standing = Literal["refused", "warned", "changed", "ready", "exempt"]
-"""Where a workload stands towards `enforce`, the worst first."""
-STANDINGS: Final[tuple[Standing, ...]] = get_args(Standing)
-BAR: Final[tuple[Standing, ...]] = ("ready", "changed", "warned", "refused")
+Outlook = Literal["refused", "warned", "changed", "ready", "exempt"]
+"""What becomes of a workload in `enforce`, the worst first."""
+OUTLOOKS: Final[tuple[Outlook, ...]] = get_args(Outlook)
+BAR: Final[tuple[Outlook, ...]] = ("ready", "changed", "warned", "refused")
 """What bars show, the good end first."""
-LADDER: Final[tuple[Mode, ...]] = get_args(Mode)
 _FAULTS: Final = frozenset({"deny", "warn", "audit"})
-_CHANGES: Final = frozenset({"repair", "inject"})
-_SAYS: Final = _CHANGES | {"deny", "warn"}
-"""What the mode `warn` tells users about."""
 _NAME: Final = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 
 
-def standing(workload: Workload) -> Standing:
-    """Where the workload stands."""
+def outlook(workload: Standing) -> Outlook:
+    """What becomes of the workload."""
     return "exempt" if workload.exempt else workload.state
 
 
-def rules_against(workload: Workload) -> frozenset[str]:
+def findings(workload: Standing) -> Iterator[SnapshotFinding]:
+    """Every finding, of all its pod templates."""
+    return (finding for template in workload.templates for finding in template.findings)
+
+
+def rules_against(workload: Standing) -> frozenset[str]:
     """The rules that find fault with the workload, as the policy names them."""
-    return frozenset(finding.rule for finding in workload.findings if finding.outcome in _FAULTS)
+    return frozenset(finding.rule for finding in findings(workload) if finding.outcome in _FAULTS)
 
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """How many workloads stand where; ``pods`` are theirs.
+    """How many workloads have which outlook; ``pods`` are theirs."""
 
-    ``changing`` are those that something is repaired in or injected into, whatever else is wrong with them;
-    ``spoken_of`` those that `warn` has something to say about.
-    """
-
-    of: Counter[Standing]
+    of: Counter[Outlook]
     pods: int
-    changing: int
-    spoken_of: int
 
     @property
     def total(self) -> int:
@@ -72,7 +69,7 @@ class Row:
 
     namespace: NamespaceState
     slug: str
-    workloads: tuple[Workload, ...]
+    workloads: tuple[Standing, ...]
     counts: Counts
     step: Step
     rules: frozenset[str]
@@ -130,47 +127,48 @@ def slug_of(name: str) -> str:
 
 
 def _row(namespace: NamespaceState) -> Row:
-    workloads = sorted(namespace.workloads, key=lambda each: (STANDINGS.index(standing(each)), each.kind, each.name))
+    workloads = sorted(standings(namespace), key=lambda each: OUTLOOKS.index(outlook(each)))
     counts = _counts(workloads)
     rules = frozenset(rule for workload in workloads for rule in rules_against(workload))
     return Row(namespace, slug_of(namespace.name), tuple(workloads), counts, _step(namespace, counts), rules)
 
 
-def _counts(workloads: Sequence[Workload]) -> Counts:
-    outcomes = [{finding.outcome for finding in workload.findings} for workload in workloads if not workload.exempt]
-    return Counts(
-        of=Counter(map(standing, workloads)),
-        pods=sum(workload.pods for workload in workloads),
-        changing=sum(not each.isdisjoint(_CHANGES) for each in outcomes),
-        spoken_of=sum(not each.isdisjoint(_SAYS) for each in outcomes),
-    )
+def _counts(workloads: Sequence[Standing]) -> Counts:
+    return Counts(Counter(map(outlook, workloads)), sum(workload.pods for workload in workloads))
+
+
+_CLEAR: Final[dict[Mode, str]] = {
+    "audit": "a record is kept, and nothing else happens",
+    "warn": "nothing to warn about",
+    "assist": "nothing would be changed",
+    "enforce": "nothing would break",
+}
 
 
 def _step(namespace: NamespaceState, counts: Counts) -> Step:
-    """What `next` would do to the workloads that run now, when their pods are made again."""
-    refused, changing, spoken_of, to = counts.of["refused"], counts.changing, counts.spoken_of, namespace.next
+    to = namespace.next
     if namespace.exempt:
         return Step(None, "done", "exempt from the policy in every mode")
     if to is None:
-        if namespace.mode == "enforce":
-            text = f"{_in_words(refused)} would not start again" if refused else "enforced"
-            return Step(None, "blocked" if refused else "done", text)
+        return _at_the_end(namespace, counts.of["refused"])
+    found = consequences(namespace, to, None)
+    said = [
+        (len(found.refused), "would break"),
+        (len(found.changed), "would be changed"),
+        (len(found.warned), "would be warned about"),
+    ]
+    parts = [f"{counted(count, 'workload')} {what}" for count, what in said if count]
+    tone: Tone = "blocked" if found.refused else "some" if parts else "clear"
+    return Step(to, tone, ", ".join(parts) or _CLEAR[to])
+
+
+def _at_the_end(namespace: NamespaceState, refused: int) -> Step:
+    if namespace.mode == "enforce" and refused:
+        return Step(None, "blocked", f"{counted(refused, 'workload')} would not start again")
+    if namespace.source == "pinned":
         return Step(None, "done", "the policy decides on its mode")
-    if to == "enforce":
-        if refused:
-            return Step(to, "blocked", f"{_in_words(refused)} would break")
-        return Step(to, "clear", "nothing would break")
-    if to == "assist":
-        text = f"{_in_words(changing)} would be changed" if changing else "nothing would be changed"
-        return Step(to, "some" if changing else "clear", text)
-    if to == "warn":
-        text = f"{_in_words(spoken_of)} would be warned about" if spoken_of else "nothing to warn about"
-        return Step(to, "some" if spoken_of else "clear", text)
-    return Step(to, "clear", f"{_in_words(spoken_of)} would be recorded" if spoken_of else "nothing to record")
-
-
-def _in_words(count: int) -> str:
-    return f"{count:,} workload{'' if count == 1 else 's'}"
+    text = "enforced" if namespace.mode == "enforce" else "the policy has no stricter mode for labels"
+    return Step(None, "done", text)
 
 
 def _rules(rows: Iterable[Row]) -> tuple[RuleCount, ...]:
@@ -181,7 +179,7 @@ def _rules(rows: Iterable[Row]) -> tuple[RuleCount, ...]:
         places.update(row.rules)
         for workload in row.workloads:
             found.update(rules_against(workload))
-            if standing(workload) == "refused":
-                refused.update({finding.rule for finding in workload.findings if finding.outcome == "deny"})
+            if workload.state == "refused" and not workload.exempt:
+                refused.update({finding.rule for finding in findings(workload) if finding.outcome == "deny"})
     counted = [RuleCount(rule, refused[rule], found[rule], places[rule]) for rule in found]
     return tuple(sorted(counted, key=lambda count: (-count.refused, -count.workloads, count.rule)))

@@ -5,8 +5,8 @@ from typing import Any, Final, Literal, NamedTuple, TypeVar, get_args
 from urllib.parse import urlencode
 
 from app.policy.compiled import Mode
-from app.report.board.overview import Row, Standing, rules_against, standing
-from app.report.snapshot import Workload
+from app.report.board.overview import Outlook, Row, outlook, rules_against
+from app.report.rollout import LADDER, Standing
 
 Order = Literal["attention", "name", "mode", "size"]
 ORDERS: Final[dict[Order, str]] = {
@@ -24,7 +24,7 @@ class Query(NamedTuple):
 
     text: str = ""
     mode: Mode | None = None
-    standing: Standing | None = None
+    outlook: Outlook | None = None
     rule: str = ""
     order: Order = "attention"
     page: int = 1
@@ -32,7 +32,7 @@ class Query(NamedTuple):
     @property
     def filters(self) -> bool:
         """True if it leaves something out."""
-        return bool(self.text or self.mode or self.standing or self.rule)
+        return bool(self.text or self.mode or self.outlook or self.rule)
 
     def but(self, **changes: Any) -> "Query":
         """The query with these changes; another filter begins at its first page."""
@@ -44,7 +44,7 @@ class Query(NamedTuple):
         pairs = {
             "q": self.text,
             "mode": self.mode or "",
-            "state": self.standing or "",
+            "state": self.outlook or "",
             "rule": self.rule,
             "sort": "" if self.order == "attention" else self.order,
             "page": "" if self.page == 1 else str(self.page),
@@ -61,8 +61,8 @@ def parse_query(parameters: Mapping[str, str]) -> Query:
     page = parameters.get("page", "")
     return Query(
         text=" ".join(parameters.get("q", "")[:_LONGEST].split()),
-        mode=_one_of(parameters.get("mode"), get_args(Mode)),
-        standing=_one_of(parameters.get("state"), get_args(Standing)),
+        mode=_one_of(parameters.get("mode"), LADDER),
+        outlook=_one_of(parameters.get("state"), get_args(Outlook)),
         rule=parameters.get("rule", "")[:_LONGEST],
         order=_one_of(parameters.get("sort"), get_args(Order)) or "attention",
         page=max(1, int(page)) if page.isascii() and page.isdecimal() and len(page) < 7 else 1,
@@ -79,13 +79,13 @@ def select_rows(rows: tuple[Row, ...], query: Query) -> list[Row]:
     if query.order == "name":
         found.sort(key=lambda row: row.name)
     elif query.order == "mode":
-        found.sort(key=lambda row: -get_args(Mode).index(row.mode))
+        found.sort(key=lambda row: -LADDER.index(row.mode))
     elif query.order == "size":
         found.sort(key=lambda row: -row.counts.total)
     return found
 
 
-def select_workloads(row: Row, query: Query) -> list[Workload]:
+def select_workloads(row: Row, query: Query) -> list[Standing]:
     """The workloads of a namespace that the query asks for."""
     return [workload for workload in row.workloads if _asked_for(workload, query)]
 
@@ -93,7 +93,7 @@ def select_workloads(row: Row, query: Query) -> list[Workload]:
 def within(query: Query, row: Row) -> Query:
     """What is left of a query of namespaces inside one that it found: what its name answers is no filter."""
     named = query.text.lower() in row.name.lower()
-    return Query(text="" if named else query.text, standing=query.standing, rule=query.rule)
+    return Query(text="" if named else query.text, outlook=query.outlook, rule=query.rule)
 
 
 def _has(row: Row, query: Query) -> bool:
@@ -101,10 +101,10 @@ def _has(row: Row, query: Query) -> bool:
     return not inside.filters or any(_asked_for(workload, inside) for workload in row.workloads)
 
 
-def _asked_for(workload: Workload, query: Query) -> bool:
+def _asked_for(workload: Standing, query: Query) -> bool:
     text = query.text.lower()
     return (
-        query.standing in (None, standing(workload))
+        query.outlook in (None, outlook(workload))
         and (not query.rule or query.rule in rules_against(workload))
         and (not text or text in f"{workload.kind}/{workload.name}".lower())
     )

@@ -9,11 +9,11 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from app import __version__
 from app.model.words import quoted
-from app.policy.compiled import MODE_LABEL
+from app.policy.compiled import MODE_LABEL, Exemption
 from app.report.board.fields import advice, change, container_in_words, field_path
-from app.report.board.overview import BAR, LADDER, STANDINGS, Counts, Row, Standing, rules_against, standing
+from app.report.board.overview import BAR, OUTLOOKS, Counts, Outlook, Row, findings, outlook, rules_against
 from app.report.board.query import ORDERS, within
-from app.report.snapshot import Workload
+from app.report.rollout import LADDER, Standing
 
 _TEMPLATES: Final = Path(__file__).parent / "templates"
 _LABELS: Final = {
@@ -46,7 +46,11 @@ _OUTCOMES: Final = {
     "inject": "injects",
     "note": "notes",
 }
-_EXEMPT: Final = {"namespace": "by its namespace", "serviceAccount": "by its service account", "pod": "by its labels"}
+_EXEMPT: Final[dict[Exemption, str]] = {
+    "namespace": "by its namespace",
+    "serviceAccount": "by its service account",
+    "pod": "by its labels",
+}
 _SOURCES: Final = {"pinned": "pinned by the policy", "label": "by its label", "default": "the policy's default"}
 _NARROWEST: Final = 1.5
 """The least share of a bar, in percent, that one workload gets to be seen with."""
@@ -69,6 +73,7 @@ def environment() -> Environment:
         "advice": advice,
         "among": lambda findings, *outcomes: [finding for finding in findings if finding.outcome in outcomes],
         "change": change,
+        "exempt_by": _exempt_by,
         "container_kind": container_in_words,
         "day": lambda day: f"{day.day} {day:%b %Y}",
         "field": field_path,
@@ -81,14 +86,13 @@ def environment() -> Environment:
         "rules_against": rules_against,
         "search_text": _search_text,
         "segments": _segments,
-        "standing": standing,
+        "outlook": outlook,
         "within": within,
-        "present": lambda counts: [each for each in STANDINGS if counts.of[each]],
+        "present": lambda counts: [each for each in OUTLOOKS if counts.of[each]],
     }
     made.globals |= {
         "adds": _ADDS,
         "in_bar": BAR,
-        "exempt_by": _EXEMPT,
         "explained": _EXPLAINED,
         "glyphs": _GLYPHS,
         "labels": _LABELS,
@@ -97,7 +101,7 @@ def environment() -> Environment:
         "orders": ORDERS,
         "outcomes": _OUTCOMES,
         "sources": _SOURCES,
-        "standings": STANDINGS,
+        "outlooks": OUTLOOKS,
         "version": __version__,
     }
     return made
@@ -108,7 +112,7 @@ def plural(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
-def _segments(counts: Counts) -> list[tuple[Standing, str, str]]:
+def _segments(counts: Counts) -> list[tuple[Outlook, str, str]]:
     """The parts of a bar, the good end first: (standing, where it starts, how wide it is), in percent."""
     present = [each for each in BAR if counts.of[each]]
     total = sum(counts.of[each] for each in present)
@@ -132,16 +136,19 @@ def _flags(row: Row) -> list[str]:
     return flags
 
 
-def _gist(workload: Workload) -> str:
+def _gist(workload: Standing) -> str:
     """What a workload is about, in one line."""
     if workload.exempt:
-        return _EXEMPT.get(workload.exempt, workload.exempt)
-    refusing = {finding.rule for finding in workload.findings if finding.outcome == "deny"}
-    return ", ".join(sorted(refusing or rules_against(workload))) or (
-        plural(len({finding.rule for finding in workload.findings if finding.outcome != "note"}), "change")
-        if workload.state == "changed"
-        else ""
-    )
+        return _exempt_by(workload)
+    refusing = {finding.rule for finding in findings(workload) if finding.outcome == "deny"}
+    rules = refusing or rules_against(workload)
+    if rules or workload.state != "changed":
+        return ", ".join(sorted(rules))
+    return plural(sum(finding.outcome != "note" for finding in findings(workload)), "change")
+
+
+def _exempt_by(workload: Standing) -> str:
+    return ", ".join(sorted({_EXEMPT[each.exempt] for each in workload.templates if each.exempt}))
 
 
 def _search_text(row: Row) -> str:

@@ -11,9 +11,10 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 from starlette.exceptions import HTTPException as StarletteHTTPException
 
 from app.policy.compiled import Mode
-from app.report.board.overview import LADDER, Row
+from app.report.board.overview import Row
 from app.report.board.pages import ASSETS, Live, Notice, asset, message_page, namespace_page, overview_page
 from app.report.board.query import parse_query
+from app.report.rollout import LADDER
 from app.server.board.changes import ChangeRefused, Changes
 from app.server.board.guard import Guard, Session
 from app.server.board.snapshots import Snapshots
