@@ -24,7 +24,7 @@ _FAILURES: Final = 1
 _ERRORS: Final = 2
 
 
-@click.command(short_help="Run the tests of a policy.")
+@click.command(short_help="Run the tests of a policy, also Kyverno's.")
 @click.argument("paths", metavar="[PATH]...", nargs=-1, type=click.Path())
 @click.option(
     "--policy",
@@ -72,10 +72,12 @@ def command(
     verbose: bool,
     color: str,
 ) -> int:
-    """Run the tests of a policy: PolicyTest files, and folders of fixtures, below each PATH (default: the working
-    folder).
+    """Run the tests of a policy: PolicyTest files, kyverno-test.yaml files, and folders of fixtures, below each PATH
+    (default: the working folder).
 
-    Exits 0 if every case passed, 1 if one failed, 2 if one could not be run or there is none at all.
+    Exits 0 if every case passed, 1 if one failed, 2 if one could not be run or there is none at all. What Kyverno
+    counts as passed although nothing was shown (a rule that there is not, a resource that the rule is not for) is
+    "unproven": named with the reason, and no failure.
 
     \b
     Examples:
@@ -97,7 +99,8 @@ def command(
     if not suites and not problems:
         what = f"no case matches {' or '.join(patterns)}" if found.suites else "there are no tests"
         raise click.ClickException(f"{what} in {', '.join(paths or ('.',))}")
-    runner = Runner(_SOURCES, datetime.now(UTC).date(), update=update)
+    now = datetime.now(UTC)
+    runner = Runner(_SOURCES, now.date(), update=update, now=now)
     with ExitStack() as files:
         style = Style(wants_color(color), quiet, verbose)
         reports = [files.enter_context(_open(output, style)) for output in outputs]

@@ -33,27 +33,31 @@ class Variables:
     Of two entries with one name the later counts; in its own expression the name means the earlier.
     """
 
-    __slots__ = ("_depth", "_found", "_names", "_pending", "_scope")
+    __slots__ = ("_depth", "_found", "_given", "_names", "_pending", "_scope")
 
     def __init__(self, names: dict[str, Any], scope: Scope) -> None:
         self._names = names
         self._scope = scope
         self._pending: dict[str, list[Entry]] = {}
         self._found: dict[Expression, Any] = {}
+        self._given: frozenset[str] = frozenset()
         self._depth = 0
 
     def define(self, entries: tuple[Entry, ...]) -> None:
         """Add the entries of a context; values that were given for a name stand."""
         for entry in entries:
-            self._pending.setdefault(entry.name, []).append(entry)
+            if entry.name not in self._given:
+                self._pending.setdefault(entry.name, []).append(entry)
         if entries:
             self._found = {}
 
     def give(self, values: Mapping[str, Any]) -> None:
         """Set variables by their dotted names, in place of what they would be."""
         for name, value in values.items():
-            self._names = _with(self._names, name.split("."), value)
-            self._pending.pop(name.split(".")[0], None)
+            path = name.split(".")
+            self._names = _with(self._names, path, value)
+            self._pending.pop(path[0], None)
+            self._given |= {path[0]}
         if values:
             self._found = {}
 
@@ -61,6 +65,7 @@ class Variables:
         """These variables and more; what the inner ones load stays theirs."""
         child = Variables({**self._names, **names}, self._scope)
         child._pending = {name: list(entries) for name, entries in self._pending.items() if name not in names}
+        child._given = self._given
         child._depth = self._depth
         return child
 

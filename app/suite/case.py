@@ -1,6 +1,6 @@
 """A case of a test, and what comes of it."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Any, Literal, NamedTuple, Protocol
@@ -10,7 +10,7 @@ from app.policy.compiled import Mode, Policy
 from app.suite.judged import Judged
 from app.workloads.kinds import Kinds
 
-Status = Literal["passed", "failed", "error", "updated"]
+Status = Literal["passed", "failed", "error", "updated", "unproven"]
 
 
 class Place(NamedTuple):
@@ -105,11 +105,43 @@ class Suite:
     cases: tuple[Case, ...]
 
 
+class AnyCase(Protocol):
+    """A case of whatever kind of test, as reports show it."""
+
+    @property
+    def name(self) -> str:
+        """What the case shows; unique in its suite."""
+
+    @property
+    def place(self) -> Place:
+        """Where it is written."""
+
+
+class AnySuite(Protocol):
+    """A suite of whatever kind of test, as reports show it."""
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+
+    @property
+    def file(self) -> str:
+        """The file, or the folder, that it is written in."""
+
+    @property
+    def cases(self) -> Sequence[AnyCase]:
+        """Its cases."""
+
+
 @dataclass(frozen=True, slots=True)
 class CaseResult:
-    """What came of a case. An ``error`` is one that could not be run; ``updated`` had its golden rewritten."""
+    """What came of a case.
 
-    case: Case
+    An ``error`` is one that could not be run; ``updated`` had its golden rewritten; ``unproven`` is one that Kyverno
+    counts as passed although nothing was shown, and ``failures`` say why not.
+    """
+
+    case: AnyCase
     status: Status
     seconds: float
     failures: tuple[Failure, ...] = ()
@@ -117,9 +149,12 @@ class CaseResult:
 
 @dataclass(frozen=True, slots=True)
 class SuiteResult:
-    """What came of a suite; ``policy`` is None if it could not be loaded, and then nothing was run."""
+    """What came of a suite; ``policy`` is the GpuPolicy, None if it could not be loaded or the test is Kyverno's.
 
-    suite: Suite
+    With ``errors`` nothing was run.
+    """
+
+    suite: AnySuite
     policy: Policy | None
     cases: tuple[CaseResult, ...] = ()
     errors: tuple[Failure, ...] = ()

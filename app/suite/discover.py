@@ -1,4 +1,4 @@
-"""The tests below a path: PolicyTest files, and folders of fixtures."""
+"""The tests below a path: PolicyTest files, those of Kyverno, and folders of fixtures."""
 
 import os
 from collections import defaultdict
@@ -6,17 +6,22 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
 
 from app.policy.errors import Problem
-from app.suite.case import Case, Failure, Place, Question, Reference, Suite
+from app.suite import kyverno_load
+from app.suite.case import AnyCase, Case, Failure, Place, Question, Reference, Suite
 from app.suite.fixtures import EXPECTED, FOLDERS, Shorthand
+from app.suite.kyverno_case import KyvernoSuite
 from app.suite.load import load, may_hold_tests
 
 SUFFIXES: Final = (".yaml", ".yml", ".json")
 _POLICIES: Final = tuple(f"policy{suffix}" for suffix in SUFFIXES)
 # Version control keeps copies of what is tested.
 _SKIPPED: Final = (".git", ".hg", ".svn")
+
+
+C = TypeVar("C", bound=AnyCase)
 
 
 class _Inside(NamedTuple):
@@ -31,7 +36,7 @@ class Discovery:
     """What is at the paths. ``suites`` and ``problems`` are in order; ``unused`` counts fixtures without a policy."""
 
     def __init__(self, paths: Iterable[str], policy: str | None = None) -> None:
-        self.suites: list[Suite] = []
+        self.suites: list[Suite | KyvernoSuite] = []
         self.problems: list[Failure] = []
         self.unused: list[str] = []
         self._fixtures: dict[tuple[str, str], list[Case]] = defaultdict(list)
@@ -84,18 +89,22 @@ class Discovery:
         return inside
 
     def _file(self, path: str, *, wanted: bool) -> bool:
-        """Take the PolicyTest documents of a file; False if it holds none and nothing that looks like one."""
+        """Take the tests of a file; False if it holds none and nothing that looks like one."""
         content = self._content(path)
         if content is None:
             return True
-        if not wanted and not may_hold_tests(content):
-            return False
-        found = list(load(path, content, wanted=wanted))
-        self.suites += [each for each in found if isinstance(each, Suite)]
+        found = list(self._tests(path, content, wanted=wanted))
+        self.suites += [each for each in found if isinstance(each, Suite | KyvernoSuite)]
         for each in found:
             if isinstance(each, Problem):
                 self.problems.append(Failure(Place(each.file, each.line, each.column), each.message))
         return bool(found)
+
+    def _tests(self, path: str, content: bytes, *, wanted: bool) -> Iterator[Suite | KyvernoSuite | Problem]:
+        found = list(kyverno_load.load(path, content)) if kyverno_load.may_hold(path, content) else []
+        yield from found
+        if (wanted and not found) or may_hold_tests(content):
+            yield from load(path, content, wanted=wanted and not found)
 
     def _fixture(self, folder: str, name: str, names: list[str], inside: _Inside) -> None:
         stem, suffix = os.path.splitext(name)  # noqa: PTH122
@@ -141,14 +150,22 @@ def _join(folder: str, name: str) -> str:
     return os.path.normpath(os.path.join(folder, name))  # noqa: PTH118
 
 
-def matching(suites: Iterable[Suite], patterns: tuple[str, ...]) -> Iterator[Suite]:
+def matching(suites: Iterable[Suite | KyvernoSuite], patterns: tuple[str, ...]) -> Iterator[Suite | KyvernoSuite]:
     """The suites with the cases that a pattern matches: a part of ``SUITE/CASE``, or a glob of all of it."""
     for suite in suites:
-        titles = [(case, f"{suite.name}/{case.name}") for case in suite.cases]
-        cases = tuple(
-            case
-            for case, title in titles
-            if not patterns or any(pattern in title or fnmatchcase(title, pattern) for pattern in patterns)
-        )
-        if cases:
-            yield replace(suite, cases=cases)
+        if isinstance(suite, Suite):
+            kept: Suite | KyvernoSuite = replace(suite, cases=_matching(suite.name, suite.cases, patterns))
+        else:
+            kept = replace(suite, cases=_matching(suite.name, suite.cases, patterns))
+        # What is wrong with a test is said, unless other cases were asked for.
+        if kept.cases or (isinstance(kept, KyvernoSuite) and kept.flaws and not patterns):
+            yield kept
+
+
+def _matching(suite: str, cases: tuple[C, ...], patterns: tuple[str, ...]) -> tuple[C, ...]:
+    titles = [(case, f"{suite}/{case.name}") for case in cases]
+    return tuple(
+        case
+        for case, title in titles
+        if not patterns or any(pattern in title or fnmatchcase(title, pattern) for pattern in patterns)
+    )

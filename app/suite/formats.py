@@ -30,6 +30,7 @@ class Totals(NamedTuple):
     passed: int
     failed: int
     updated: int
+    unproven: int
     errors: int
 
 
@@ -61,5 +62,6 @@ def totals(results: list[SuiteResult], problems: tuple[Failure, ...]) -> Totals:
         passed=counts["passed"],
         failed=counts["failed"],
         updated=counts["updated"],
+        unproven=counts["unproven"],
         errors=counts["error"] + len(problems) + sum(len(result.errors) for result in results),
     )

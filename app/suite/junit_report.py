@@ -70,7 +70,7 @@ class Report:
 
 
 def _case(suite: str, result: CaseResult) -> str:
-    kind = "error" if result.status == "error" else "failure"
+    kind = {"error": "error", "unproven": "skipped"}.get(result.status, "failure")
     return _element(suite, result.case.place.file, result.case.name, result.seconds, kind, result.failures)
 
 

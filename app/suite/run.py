@@ -1,31 +1,41 @@
 """Running suites: every case judged and compared, one after the other."""
 
 from collections.abc import Iterable, Iterator
-from datetime import date
+from datetime import date, datetime
 from time import perf_counter
 
+from app.kyverno.expressions import Scope
 from app.policy.compiled import Policy
 from app.policy.errors import PolicyError
 from app.policy.load import load
 from app.suite.case import Case, CaseError, CaseResult, Failure, Place, Sources, Suite, SuiteResult
 from app.suite.coverage import Coverage
 from app.suite.golden import write_golden
+from app.suite.kyverno_case import KyvernoSuite
+from app.suite.kyverno_run import run_suite
 from app.suite.subject import answer
 
 
 class Runner:
-    """Runs suites, and counts what they cover. With ``update`` goldens that differ are rewritten."""
+    """Runs suites, and counts what they cover. With ``update`` goldens that differ are rewritten.
 
-    def __init__(self, sources: Sources, today: date, *, update: bool = False) -> None:
+    ``now`` is the time for Kyverno's policies; without it, it is not known.
+    """
+
+    def __init__(self, sources: Sources, today: date, *, update: bool = False, now: datetime | None = None) -> None:
         self.coverage = Coverage()
         self._sources = sources
         self._today = today
         self._update = update
+        self._scope = Scope(now)
         self._policies: dict[tuple[str, ...], Policy | PolicyError] = {}
 
-    def run(self, suites: Iterable[Suite]) -> Iterator[SuiteResult]:
+    def run(self, suites: Iterable[Suite | KyvernoSuite]) -> Iterator[SuiteResult]:
         """The suites with what came of them. One whose policy cannot be loaded is not run."""
         for suite in suites:
+            if isinstance(suite, KyvernoSuite):
+                yield run_suite(suite, self._scope)
+                continue
             policy = self._policy(suite.policies)
             if isinstance(policy, PolicyError):
                 errors = tuple(Failure(Place(*each[:3]), each.message) for each in policy.problems)

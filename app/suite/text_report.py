@@ -9,9 +9,10 @@ from app.model.words import counted
 from app.suite.case import Failure, SuiteResult
 from app.suite.coverage import Row, share
 from app.suite.formats import Style, Totals, Write
+from app.suite.kyverno_case import KyvernoSuite
 
-_COLORS: Final = {"passed": "green", "failed": "red", "error": "red", "updated": "yellow"}
-_WORDS: Final = {"passed": "ok", "failed": "FAIL", "error": "ERROR", "updated": "updated"}
+_COLORS: Final = {"passed": "green", "failed": "red", "error": "red", "updated": "yellow", "unproven": "yellow"}
+_WORDS: Final = {"passed": "ok", "failed": "FAIL", "error": "ERROR", "updated": "updated", "unproven": "unproven"}
 
 
 class Report:
@@ -24,7 +25,7 @@ class Report:
     def suite(self, result: SuiteResult) -> None:
         """Write what went wrong in the suite."""
         if result.errors:
-            self._heading("error", result.suite.name, "the policy cannot be used, so nothing was tested")
+            self._heading("error", result.suite.name, _unusable(result))
             self._failures(result.errors)
         for each in result.cases:
             if each.status != "passed" or self._style.verbose:
@@ -73,6 +74,11 @@ class Report:
         return click.style(text, fg=color, bold=bold or None) if self._style.color else text
 
 
+def _unusable(result: SuiteResult) -> str:
+    what = "test" if isinstance(result.suite, KyvernoSuite) else "policy"
+    return f"the {what} cannot be used, so nothing was tested"
+
+
 def _sum(totals: Totals) -> str:
     counts = [
         f"{count} {what}"
@@ -80,6 +86,7 @@ def _sum(totals: Totals) -> str:
             (totals.passed, "passed"),
             (totals.failed, "failed"),
             (totals.updated, "updated: look at what changed"),
+            (totals.unproven, "unproven"),
             (totals.errors, "error" if totals.errors == 1 else "errors"),
         )
         if count

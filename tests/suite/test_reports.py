@@ -90,7 +90,15 @@ def test_colour_changes_no_word(result: Ran) -> None:
 def test_json(result: Ran) -> None:
     value: Any = json.loads(report("json", result, coverage=True))
     assert list(value) == ["version", "tool", "suites", "errors", "coverage", "summary"]
-    assert value["summary"] == {"suites": 2, "cases": 4, "passed": 1, "failed": 1, "updated": 0, "errors": 3}
+    assert value["summary"] == {
+        "suites": 2,
+        "cases": 4,
+        "passed": 1,
+        "failed": 1,
+        "updated": 0,
+        "unproven": 0,
+        "errors": 3,
+    }
     first, second = value["suites"]
     assert [(case["name"][:4], case["status"]) for case in first["cases"]] == [
         ("good", "passed"), ("bad ", "failed"), ("lost", "error")
