@@ -7,11 +7,8 @@ import click
 
 from app.cli.listen import listen
 from app.cli.options import cluster_options, find_policy, policy_option
-from app.report.snapshot import Snapshot
 
 if TYPE_CHECKING:
-    import socket
-
     from app.server.board.snapshots import Make
 
 _HOST: Final = "127.0.0.1"
@@ -27,6 +24,8 @@ _HOST: Final = "127.0.0.1"
               help="Port on 127.0.0.1; 0 takes a free one.")  # fmt: skip
 @click.option("--interval", default=300, show_default=True, metavar="SECONDS", type=click.IntRange(0),
               help="While somebody looks, scan again after this long; 0 only when asked to.")  # fmt: skip
+@click.option("--allow-promote", is_flag=True,
+              help="Let who opens the address that is printed change modes, as `gpugate modes` does.")  # fmt: skip
 @click.option("--export", "folder", metavar="DIR", type=click.Path(path_type=Path),
               help="Write the board there as files that open without a server, and end.")  # fmt: skip
 def command(
@@ -38,11 +37,14 @@ def command(
     port: int,
     interval: int,
     folder: Path | None,
+    *,
+    allow_promote: bool,
 ) -> None:
     """Show which namespace is in which mode, and what the next one would change and break there.
 
     Scans a cluster with the rights of your kubeconfig, or takes a scan from a file. Serves pages on this machine only,
-    until Ctrl-C; or writes them as files, for the artifacts of a pipeline. Nothing in the cluster is changed.
+    until Ctrl-C; or writes them as files, for the artifacts of a pipeline. Nothing in the cluster is changed without
+    --allow-promote.
 
     \b
     Examples:
@@ -51,32 +53,38 @@ def command(
       gpugate board --snapshot scan.json --export public/
     """
     from app.cli.board_files import write_files
-    from app.cli.board_snapshots import first_of, of_cluster, of_file
-
-    if file is None:
-        make = of_cluster(find_policy(policy_path), context, kubeconfig, namespace)
-        if folder is None:
-            click.echo("scanning the cluster ...", err=True)
-    elif policy_path or context or kubeconfig or namespace:
-        raise click.UsageError(
-            "--snapshot takes the place of a cluster: leave out --policy, --context, --kubeconfig and --namespace"
-        )
-    else:
-        make = of_file(file)
-    if folder is not None:
-        count = write_files(first_of(make), folder)
-        click.echo(f"{count} files in {folder}; open {folder / 'index.html'}", err=True)
-        return
-    with listen(_HOST, port, "--port") as bound:
-        _serve(first_of(make), make, bound, interval if file is None and interval else None, file)
-
-
-def _serve(first: Snapshot, make: "Make", bound: "socket.socket", interval: int | None, file: str | None) -> None:
+    from app.cli.board_snapshots import ClusterSnapshots, first_of, of_file
     from app.server.board.application import Board
     from app.server.board.guard import Session
     from app.server.board.run import run
     from app.server.board.snapshots import Snapshots
 
-    port = bound.getsockname()[1]
-    board = Board(Snapshots(first, make, interval), Session(port), None, file)
-    run(board, bound, lambda: click.echo(f"board: http://{_HOST}:{port}/ (Ctrl-C ends it)", err=True))
+    if file is not None and (policy_path or context or kubeconfig or namespace):
+        raise click.UsageError(
+            "--snapshot takes the place of a cluster: leave out --policy, --context, --kubeconfig and --namespace"
+        )
+    if allow_promote and (file is not None or folder is not None):
+        raise click.UsageError("--allow-promote is for a cluster, and for a board that is served")
+    make: Make
+    changes = None
+    if file is not None:
+        make = of_file(file)
+    else:
+        make = source = ClusterSnapshots(find_policy(policy_path), context, kubeconfig, namespace)
+        if allow_promote:
+            from app.cli.board_changes import ClusterChanges
+
+            changes = ClusterChanges(source)
+    if folder is not None:
+        count = write_files(first_of(make), folder)
+        click.echo(f"{count} files in {folder}; open {folder / 'index.html'}", err=True)
+        return
+    with listen(_HOST, port, "--port") as bound:
+        if file is None:
+            click.echo("scanning the cluster ...", err=True)
+        snapshots = Snapshots(first_of(make), make, interval if file is None and interval else None)
+        port = bound.getsockname()[1]
+        session = Session(port)
+        address = f"http://{_HOST}:{port}/" + (f"?key={session.key}" if changes else "")
+        board = Board(snapshots, session, changes, file)
+        run(board, bound, lambda: click.echo(f"board: {address} (Ctrl-C ends it)", err=True))

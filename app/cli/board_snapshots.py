@@ -7,10 +7,14 @@ from typing import Final
 
 import click
 
-from app.policy.errors import PolicyError
+from app.cli.looking import connect
+from app.cli.options import load_policy
+from app.cluster.client import Cluster
+from app.cluster.errors import ClusterError
+from app.cluster.scan import Scan
+from app.policy.compiled import Policy
 from app.report.snapshot import InvalidSnapshot, Snapshot
 from app.server.board.snapshots import Make, SnapshotFailed
-from app.sources.policies import read_policy
 
 STDIN: Final = "-"
 
@@ -30,28 +34,35 @@ def of_file(file: str) -> Make:
     return make
 
 
-def of_cluster(policy_path: str, context: str | None, kubeconfig: str | None, namespace: str | None) -> Make:
+class ClusterSnapshots:
     """Reads policy and kubeconfig again for each: who mends a policy wants to see what it says now."""
-    from app.cluster.client import Cluster
-    from app.cluster.errors import ClusterError
-    from app.cluster.scan import Scan
 
-    def make() -> Snapshot:
+    def __init__(self, policy_path: str, context: str | None, kubeconfig: str | None, namespace: str | None) -> None:
+        self._policy_path = policy_path
+        self._context = context
+        self._kubeconfig = kubeconfig
+        self._namespace = namespace
+
+    def policy(self) -> Policy:
+        """The policy, as it is now; raises click.ClickException."""
+        return load_policy(self._policy_path)
+
+    def cluster(self) -> Cluster:
+        """The cluster; raises click.ClickException."""
+        return connect(self._context, self._kubeconfig)
+
+    def __call__(self) -> Snapshot:
+        """Scan; raises SnapshotFailed."""
         now = datetime.now(UTC)
         try:
-            policy = read_policy(policy_path)
-            cluster = Cluster.connect(context=context, kubeconfig=kubeconfig)
-            scan = Scan(cluster, policy, now.date(), namespace=namespace)
+            scan = Scan(self.cluster(), self.policy(), now.date(), namespace=self._namespace)
             for _ in scan.objects():
                 pass  # the scan itself keeps what a snapshot needs
-        except PolicyError as error:
-            problems = "; ".join(map(str, error.problems))
-            raise SnapshotFailed(f"the policy cannot be used: {problems}") from error
+        except click.ClickException as error:
+            raise SnapshotFailed("; ".join(error.message.splitlines())) from error
         except ClusterError as error:
             raise SnapshotFailed(str(error)) from error
         return scan.snapshot(now)
-
-    return make
 
 
 def first_of(make: Make) -> Snapshot:

@@ -7,6 +7,7 @@ import click
 from app.cli.looking import connect
 from app.cli.modes_promote import choose, refuse_if_fixed, refuse_unless_chosen_by_label
 from app.cli.options import cluster_options, load_policy, policy_option
+from app.cluster.client import Cluster
 from app.cluster.errors import ClusterError
 from app.cluster.modes import label_of, labelled
 from app.policy.compiled import MODE_LABEL, Mode, Policy
@@ -41,11 +42,8 @@ def command(
       gpugate modes demote team-a --policy gpugate.yaml --to audit
     """
     policy, cluster = load_policy(policy_path), connect(context, kubeconfig)
-    try:
-        state = namespace_state(policy, namespace, label_of(cluster, namespace))
-    except ClusterError as error:
-        raise click.ClickException(str(error)) from error
-    mode = _weaker(policy, state, target)
+    state = present(policy, cluster, namespace)
+    mode = weaker(policy, state, target)
     if output is not None:
         click.echo(dump(labelled(namespace, mode)), nl=False)
         return
@@ -53,7 +51,16 @@ def command(
     click.echo(f"namespace {namespace}: {state.mode} -> {mode} (label {MODE_LABEL}={mode})")
 
 
-def _weaker(policy: Policy, state: NamespaceState, target: Mode | None) -> Mode:
+def present(policy: Policy, cluster: Cluster, namespace: str) -> NamespaceState:
+    """The namespace and its mode, without its workloads; raises click.ClickException."""
+    try:
+        return namespace_state(policy, namespace, label_of(cluster, namespace))
+    except ClusterError as error:
+        raise click.ClickException(str(error)) from error
+
+
+def weaker(policy: Policy, state: NamespaceState, target: Mode | None) -> Mode:
+    """The mode to demote to; raises click.ClickException where the label cannot choose it, or it is not weaker."""
     refuse_if_fixed(state)
     chosen = neighbour(policy.modes, state.mode, -1) if target is None else target
     if chosen is None:

@@ -1,7 +1,7 @@
 """`gpugate modes promote`."""
 
 from collections.abc import Iterator
-from typing import Final, get_args
+from typing import Final, NamedTuple, get_args
 
 import click
 
@@ -53,17 +53,11 @@ def command(
       gpugate modes promote team-a --policy gpugate.yaml -o yaml > namespaces/team-a.yaml
     """
     policy, cluster = load_policy(policy_path), connect(context, kubeconfig)
-    snapshot = look(cluster, policy, namespace)
-    if not snapshot.namespaces:
-        raise click.ClickException(f"namespace {namespace} is being deleted")
-    (state,) = snapshot.namespaces
-    mode = stricter(policy, state, target)
-    found = consequences(state, mode, _nodes(cluster) if LADDER.index(mode) >= LADDER.index("assist") else None)
+    state, mode, found, why_not = plan(policy, cluster, namespace, target)
     for line in _said(state, mode, found):
         click.echo(printable(line), err=output is not None)
-    if (found.breaks or snapshot.errors) and not force and not dry_run:
-        why = "this breaks workloads" if found.breaks else "not everything could be read"
-        click.echo(f"Not promoted: {why}. Mend that first, or --force.", err=True)
+    if why_not and not force and not dry_run:
+        click.echo(f"Not promoted: {why_not}. Mend that first, or --force.", err=True)
         return _NOT_DONE if found.breaks else 2
     if output is not None:
         click.echo(dump(labelled(namespace, mode)), nl=False)
@@ -71,6 +65,27 @@ def command(
         choose(cluster, namespace, mode)
         click.echo(f"namespace {namespace} is in {mode} now (label {MODE_LABEL}={mode})")
     return _NOT_DONE if found.breaks and not force else 0
+
+
+class Plan(NamedTuple):
+    """A promotion before it is done: the namespace, its new mode, what that does, and a reason not to, or None."""
+
+    state: NamespaceState
+    mode: Mode
+    found: Consequences
+    why_not: str | None
+
+
+def plan(policy: Policy, cluster: Cluster, namespace: str, target: Mode | None) -> Plan:
+    """Look at the namespace for a promotion; raises click.ClickException where there is none."""
+    snapshot = look(cluster, policy, namespace)
+    if not snapshot.namespaces:
+        raise click.ClickException(f"namespace {namespace} is being deleted")
+    (state,) = snapshot.namespaces
+    mode = stricter(policy, state, target)
+    found = consequences(state, mode, _nodes(cluster) if LADDER.index(mode) >= LADDER.index("assist") else None)
+    unread = "not everything could be read" if snapshot.errors else None
+    return Plan(state, mode, found, "this breaks workloads" if found.breaks else unread)
 
 
 def stricter(policy: Policy, state: NamespaceState, target: Mode | None) -> Mode:

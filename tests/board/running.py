@@ -40,7 +40,7 @@ class RunningBoard:
         try:
             self.opened = wait_for(self._address, message="the board listens")
         except BaseException:
-            self.stop()
+            self.__exit__(None, None, None)
             raise
         return self
 

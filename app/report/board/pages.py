@@ -24,18 +24,19 @@ _T = TypeVar("_T")
 
 
 class Promotion(NamedTuple):
-    """The change of a mode that a page offers: to which mode, and how many workloads would break for it."""
+    """The change of a mode that a page offers: to which one, and what the reader has to agree to first, if anything."""
 
     to: Mode
-    breaks: int
+    objection: str | None
     stricter: bool
 
 
 class Notice(NamedTuple):
-    """What came of something that the reader did."""
+    """What came of something that the reader did; ``forceable`` is a mode that can be chosen all the same."""
 
     tone: Literal["good", "bad"]
     text: str
+    forceable: Mode | None = None
 
 
 class Live(NamedTuple):

@@ -12,7 +12,7 @@ from starlette.exceptions import HTTPException as StarletteHTTPException
 
 from app.policy.compiled import Mode
 from app.report.board.overview import Row
-from app.report.board.pages import ASSETS, Live, Notice, asset, message_page, namespace_page, overview_page
+from app.report.board.pages import ASSETS, Live, Notice, Promotion, asset, message_page, namespace_page, overview_page
 from app.report.board.query import parse_query
 from app.report.rollout import LADDER
 from app.server.board.changes import ChangeRefused, Changes
@@ -74,8 +74,19 @@ class Board:
         self._snapshots.look()
         row = self._row(slug)
         live = self._live(request)
-        offers = self._changes.offers(row.namespace) if self._changes is not None and live.may_promote else ()
-        return HTMLResponse(namespace_page(self._snapshots.board, row, parse_query(request.query_params), live, offers))
+        offers = await self._offers(row, live)
+        query = parse_query(request.query_params)
+        return HTMLResponse(namespace_page(self._snapshots.board, row, query, live, offers))
+
+    async def _offers(self, row: Row, live: Live) -> list[Promotion]:
+        """What this reader may change. What was refused just now is offered with the refusal to agree to."""
+        if self._changes is None or not live.may_promote:
+            return []
+        refused = live.notice.forceable if live.notice else None
+        return [
+            offer._replace(objection=offer.objection or "See above") if offer.to == refused else offer
+            for offer in await asyncio.to_thread(self._changes.offers, row.namespace)
+        ]
 
     async def _status(self) -> dict[str, Any]:
         """What an open page asks for now and then."""
@@ -106,7 +117,7 @@ class Board:
         try:
             done = await asyncio.to_thread(self._changes.change, row.name, to, force=form.get("force") == "yes")
         except ChangeRefused as error:
-            notice = Notice("bad", str(error))
+            notice = Notice("bad", str(error), to if error.can_be_forced else None)
         else:
             notice = Notice("good", done)
         await self._snapshots.renew(_PATIENCE)

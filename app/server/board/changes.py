@@ -9,7 +9,11 @@ from app.report.snapshot import NamespaceState
 
 
 class ChangeRefused(Exception):
-    """The mode was not changed; the text says why, in one line."""
+    """The mode was not changed; the text says why, in one line. Some refusals can be overridden by force."""
+
+    def __init__(self, text: str, *, can_be_forced: bool = False) -> None:
+        super().__init__(text)
+        self.can_be_forced = can_be_forced
 
 
 class Changes(Protocol):
