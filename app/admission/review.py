@@ -123,11 +123,16 @@ def answer(
 
 def refusal(findings: list[Finding]) -> dict[str, Any]:
     """The status of a refusal: 403 Forbidden, as some controllers swallow 422; every violation in one message."""
-    shown = [_line(finding.text) for finding in findings[:_REFUSALS]]
+    return forbidden([finding.text for finding in findings])
+
+
+def forbidden(texts: list[str]) -> dict[str, Any]:
+    """The status of a refusal for these reasons."""
+    shown = [_line(text) for text in texts[:_REFUSALS]]
     if len(shown) > 1:
         shown = [f"({number}) {text}" for number, text in enumerate(shown, 1)]
-    if len(findings) > _REFUSALS:
-        shown.append(f"and {len(findings) - _REFUSALS} more")
+    if len(texts) > _REFUSALS:
+        shown.append(f"and {len(texts) - _REFUSALS} more")
     return {"code": 403, "reason": "Forbidden", "message": " ".join(shown)}
 
 
@@ -138,6 +143,11 @@ def warnings(findings: Iterable[Finding], would_change: Iterable[Finding] = ()) 
     if not (wanted or would_change):
         return []
     wanted += [f"would be changed: {finding.text}" for finding in would_change]
+    return bounded(wanted)
+
+
+def bounded(wanted: list[str]) -> list[str]:
+    """The texts as warnings, as many as the API server would show in full, and how many more there are."""
     texts: list[str] = []
     total = 0
     for text in map(_line, wanted):

@@ -15,9 +15,10 @@ from app.cli.options import load_policy, policy_option, read_facts
 from app.cli.outputs import Output, OutputType, check_outputs, open_report, wants_color
 from app.cli.reporting import Reporting
 from app.policy.compiled import Mode
+from app.policy.kinds import kinds_of
 from app.report.baseline import Baseline, InvalidBaseline, NewBaseline, parse_baseline
 from app.report.formats import FORMATS, Report
-from app.report.judging import Judging, facts_among, judged_objects, kinds_of
+from app.report.judging import Judging, facts_among, judged_objects
 from app.report.results import FailOn, InputError, JudgedObject, Style, Summary
 from app.report.source_text import SourceText
 from app.sources.manifests import Manifest, Manifests

@@ -14,7 +14,8 @@ from app.documents import Document, DocumentError, read
 from app.model.context import Context
 from app.model.pod import MalformedPod
 from app.policy.compiled import Mode
-from app.report.judging import Judging, facts_among, kinds_of
+from app.policy.kinds import kinds_of
+from app.report.judging import Judging, facts_among
 from app.suite.judged import templates_in
 from app.workloads.kinds import Kinds, group_kind
 from app.workloads.reading import map_in, text_in

@@ -11,7 +11,7 @@ import click
 
 from app.cli.outputs import Output, OutputType, check_outputs, wants_color
 from app.model.context import ClusterFacts
-from app.report.judging import kinds_of
+from app.policy.kinds import kinds_of
 from app.sources.facts import parse_facts
 from app.sources.policies import policy_files
 from app.suite.case import Sources

@@ -14,7 +14,8 @@ from app.cluster.errors import ClusterError, NotFound, Unauthenticated, Unreacha
 from app.cluster.facts import cluster_facts
 from app.cluster.owners import Owners
 from app.policy.compiled import MODE_LABEL, Mode, Policy
-from app.report.judging import Judging, kinds_of
+from app.policy.kinds import kinds_of
+from app.report.judging import Judging
 from app.report.live import judged_live
 from app.report.results import InputError, JudgedObject
 from app.report.snapshot import ClusterId, Snapshot

@@ -12,6 +12,7 @@ none, before any webhook and after each patch, so that requests tell all.
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Literal
 
 from app.manifests.broad import broadest, every_vendor
 from app.model import cel
@@ -94,7 +95,16 @@ def either(first: Conditions, second: Conditions) -> Conditions:
     )
 
 
-def _gpu_pods(resources: Names, device_classes: Names, annotations: Names) -> tuple[str, ...]:
+def gpu_templates(policy: Policy, scope: Literal["tight", "broad"]) -> tuple[str, ...]:
+    """As ``gpu`` of the conditions, for templates: in them a limit has not been made the request yet."""
+    gpus, classes = policy.gpus, policy.gpus.device_classes
+    if scope == "broad":
+        gpus, classes = GpuSet((*every_vendor(), *policy.gpus.vendors)), Names(["*"])
+    asked = (_gpu_pods(gpus.resources, classes, gpus.annotations, field) for field in ("limits", "requests"))
+    return tuple(dict.fromkeys(way for ways in asked for way in ways))
+
+
+def _gpu_pods(resources: Names, device_classes: Names, annotations: Names, field: str = "requests") -> tuple[str, ...]:
     asked = Names(
         [
             *resources.exact,
@@ -106,7 +116,7 @@ def _gpu_pods(resources: Names, device_classes: Names, annotations: Names) -> tu
     ways: list[str] = []
     if asked:
         # Ephemeral containers cannot ask for resources.
-        asks = cel.has_key("resources.requests", asked, "c")
+        asks = cel.has_key(f"resources.{field}", asked, "c")
         ways += cel.containers(asks, ("containers", "initContainers"))
     if annotations:
         ways.append(cel.has_key("metadata.annotations", annotations))

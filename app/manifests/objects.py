@@ -1,17 +1,19 @@
 """Everything that a policy means for a cluster, as objects for `kubectl apply`, and as text."""
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 import yaml
 
 from app.admission.webhook import Phase
+from app.manifests.advisory import AnyEntry, every_entry
 from app.manifests.client import Client, Service
 from app.manifests.guard import guard
 from app.manifests.metadata import metadata
 from app.manifests.parts import Scope
 from app.manifests.scope import scope_digest
 from app.manifests.selectors import without
-from app.manifests.webhooks import PHASES, Entry, entries
+from app.manifests.webhooks import PHASES
 from app.policy.compiled import Policy
 
 NAME: Final = "gpugate"
@@ -35,7 +37,7 @@ def configurations(
     """The two webhook configurations, with these annotations beside their own."""
     digest = scope_digest(policy, scope)
     own = {POLICY_ANNOTATION: policy.digest, SCOPE_ANNOTATION: digest, **(annotations or {})}
-    return [configuration(phase, client, entries(policy, phase, scope), own) for phase in PHASES]
+    return [configuration(phase, client, every_entry(policy, phase, scope), own) for phase in PHASES]
 
 
 def empty_configurations() -> list[dict[str, Any]]:
@@ -51,10 +53,12 @@ def _empty(phase: Phase, annotations: dict[str, str] | None = None) -> dict[str,
     }
 
 
-def configuration(phase: Phase, client: Client, listed: list[Entry], annotations: dict[str, str]) -> dict[str, Any]:
+def configuration(
+    phase: Phase, client: Client, listed: Sequence[AnyEntry], annotations: dict[str, str]
+) -> dict[str, Any]:
     """The configuration of one phase with these entries, whose paths carry the scope digest of the annotations."""
     digest = annotations[SCOPE_ANNOTATION]
-    webhooks = [each.webhook(client.config(f"/{phase}/{each.namespaces.mode}/{digest}")) for each in listed]
+    webhooks = [each.webhook(client.config(f"/{each.endpoint}/{digest}")) for each in listed]
     if isinstance(client, Service):
         # Whatever the policy says: a server that cannot start because no server answers would stay away for good.
         for webhook in webhooks:

@@ -9,20 +9,21 @@ from typing import Final
 
 import orjson
 
+from app.manifests.advisory import every_entry
 from app.manifests.parts import Scope
-from app.manifests.webhooks import PHASES, entries
+from app.manifests.webhooks import PHASES
 from app.policy.compiled import Policy
 
 _LENGTH: Final = 16
 
 
 def scope_digest(policy: Policy, scope: Scope = "tight") -> str:
-    """16 hexadecimal digits that stand for the entries of both phases: selectors, conditions, failure policies.
+    """16 hexadecimal digits that stand for all entries: selectors, conditions, failure policies.
 
     What changes only what the server answers (messages, help, parameters that no condition depends on) leaves it
     the same.
     """
-    webhooks = [entry.webhook({}) for phase in PHASES for entry in entries(policy, phase, scope)]
+    webhooks = [entry.webhook({}) for phase in PHASES for entry in every_entry(policy, phase, scope)]
     return sha256(orjson.dumps(webhooks, option=orjson.OPT_SORT_KEYS)).hexdigest()[:_LENGTH]
 
 

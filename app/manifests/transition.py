@@ -7,6 +7,8 @@ servers of either policy know that they are meant.
 
 from typing import Any
 
+from app.admission.webhook import Phase
+from app.manifests.advisory import AnyEntry, advisory
 from app.manifests.client import Client
 from app.manifests.objects import POLICY_ANNOTATION, SCOPE_ANNOTATION, configuration, configurations
 from app.manifests.scope import scope_digest
@@ -20,4 +22,7 @@ def transition(old: Policy, new: Policy, client: Client) -> list[dict[str, Any]]
     if before == after:
         return configurations(old, client, "tight")
     own = {POLICY_ANNOTATION: old.digest, SCOPE_ANNOTATION: f"{before}.{after}"}
-    return [configuration(phase, client, joint_entries(old, new, phase), own) for phase in PHASES]
+    # Advice is asked for as before: it keeps nothing out.
+    listed: dict[Phase, list[AnyEntry]] = {phase: [*joint_entries(old, new, phase)] for phase in PHASES}
+    listed["validate"] += advisory(old)
+    return [configuration(phase, client, listed[phase], own) for phase in PHASES]

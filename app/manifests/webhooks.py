@@ -28,21 +28,16 @@ class Entry:
         pinned = "pinned" if self.namespaces.pinned else ""
         return "-".join(filter(None, (self.phase, self.namespaces.mode, pinned, self.part.name))) + ".gpugate.dev"
 
+    @property
+    def endpoint(self) -> str:
+        """The path of what is called, without the digest of the scope."""
+        return f"{self.phase}/{self.namespaces.mode}"
+
     def webhook(self, client_config: dict[str, Any]) -> dict[str, Any]:
         """The entry as the API has it, every default written out."""
-        webhook: dict[str, Any] = {
-            "name": self.name,
-            "clientConfig": client_config,
-            "namespaceSelector": self.namespaces.selector,
-            "objectSelector": {},
-            "rules": [_rule("CREATE", "pods")],
-            "matchPolicy": "Equivalent",
-            "matchConditions": [{"name": "pods", "expression": self.part.condition}],
-            "failurePolicy": "Fail" if self.part.strict else "Ignore",
-            "timeoutSeconds": _STRICT_SECONDS if self.part.strict else _LENIENT_SECONDS,
-            "sideEffects": "None",
-            "admissionReviewVersions": ["v1"],
-        }
+        rules = [_rule("CREATE", "pods")]
+        condition, selector = ("pods", self.part.condition), self.namespaces.selector
+        webhook = made_webhook(self.name, client_config, selector, rules, condition, self.part.strict)
         if self.phase == "mutate":
             # The validating call judges the end. IfNeeded would double the calls, as the RuntimeClass plugin
             # changes each pod that is given a class.
@@ -52,6 +47,33 @@ class Entry:
             # without it, an outage would keep finalizers from being removed.
             webhook["rules"].append(_rule("UPDATE", "pods", "pods/ephemeralcontainers"))
         return webhook
+
+
+def made_webhook(
+    name: str,
+    client_config: dict[str, Any],
+    selector: dict[str, Any],
+    rules: list[dict[str, Any]],
+    condition: tuple[str, str],
+    strict: bool,
+) -> dict[str, Any]:
+    """An entry with every default written out, but for ``reinvocationPolicy``.
+
+    ``condition`` is a name and an expression; with ``strict`` the entry fails closed.
+    """
+    return {
+        "name": name,
+        "clientConfig": client_config,
+        "namespaceSelector": selector,
+        "objectSelector": {},
+        "rules": rules,
+        "matchPolicy": "Equivalent",
+        "matchConditions": [{"name": condition[0], "expression": condition[1]}],
+        "failurePolicy": "Fail" if strict else "Ignore",
+        "timeoutSeconds": _STRICT_SECONDS if strict else _LENIENT_SECONDS,
+        "sideEffects": "None",
+        "admissionReviewVersions": ["v1"],
+    }
 
 
 def _rule(operation: str, *resources: str) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from typing import Any, Final
 from app.model.gpu import DEVICE_CLASS_PREFIX, Names
 from app.policy.compile import gpu_set
 from app.policy.errors import Problem
+from app.policy.kinds import BUILT_IN
 from app.policy.sources import Foreign, Parsed, at
 from app.rules.registry import RULES
 
@@ -47,6 +48,19 @@ def unknown_rules(parsed: list[Parsed], foreign: list[Foreign]) -> Iterator[Prob
                 if name not in names:
                     said = f'the policy has no rule named "{name}"; it has {", ".join(sorted(names)) or "none"}'
                     yield at(each.document, f"/spec/exceptions/{index}/rules/{position}", said)
+
+
+def unknown_workloads(parsed: list[Parsed]) -> Iterator[Problem]:
+    """Resources to refuse of which nobody says where their pods are."""
+    for each in parsed:
+        workloads = each.spec.workloads
+        if workloads is None:
+            continue
+        known = {*BUILT_IN, *(kind.resource for kind in workloads.kinds)}
+        for index, resource in enumerate(workloads.refuse):
+            if resource not in known:
+                said = f'gpugate does not know "{resource}": describe it under spec.workloads.kinds, or mend the name'
+                yield at(each.document, f"/spec/workloads/refuse/{index}", said)
 
 
 def _again(parsed: Parsed, pointer: str, kind: str, name: str, first: str) -> Problem:

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from app.documents import Document, DocumentError, read
 from app.policy.compile import compile_policy
 from app.policy.compiled import Policy
-from app.policy.consistency import clashes, never_applying, unknown_rules
+from app.policy.consistency import clashes, never_applying, unknown_rules, unknown_workloads
 from app.policy.errors import PolicyError, Problem
 from app.policy.schema import API_VERSION, document_model
 from app.policy.sources import Foreign, Parsed, at
@@ -42,6 +42,7 @@ def load(files: Iterable[tuple[str, bytes]]) -> Policy:
         problems.extend(_foreign_clashes(foreign))
         problems.extend(unknown_rules(parsed, foreign))
         problems.extend(never_applying(parsed))
+        problems.extend(unknown_workloads(parsed))
     if problems or not (parsed or foreign):
         raise PolicyError(sorted(problems) or [Problem("policy", 1, 1, "there is no policy file")])
     return compile_policy(parsed, foreign)

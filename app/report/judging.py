@@ -15,9 +15,8 @@ from app.policy.compiled import Mode, Policy
 from app.report.results import InputError, JudgedObject, JudgedPod, Placed
 from app.report.source_text import SourceText
 from app.workloads import facts as stated
-from app.workloads.custom import CUSTOM_KINDS
 from app.workloads.defaulting import defaulted
-from app.workloads.kinds import CORE_KINDS, Kind, Kinds, group_kind
+from app.workloads.kinds import Kinds, group_kind
 from app.workloads.templates import Template, guesses, templates
 
 _BRACES: Final = (b"{{", b"{\0{")  # the second in UTF-16
@@ -38,15 +37,6 @@ class Judging:
     mode: Mode | None = "enforce"
     namespace: str = "default"
     as_written: bool = False
-
-
-def kinds_of(policy: Policy) -> Kinds:
-    """The kinds that hold pods: the core ones, those that the policy adds, and custom resources."""
-    added = {
-        (kind.resource.partition(".")[2], kind.kind): Kind(kind.paths, validated=kind.creates == "workloads")
-        for kind in policy.workload_kinds
-    }
-    return {**CUSTOM_KINDS, **added, **CORE_KINDS}
 
 
 def facts_among(inputs: Iterable[tuple[str, bytes]], judging: Judging) -> ClusterFacts:

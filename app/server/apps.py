@@ -7,7 +7,7 @@ from fastapi.responses import JSONResponse
 from prometheus_client.exposition import choose_encoder
 from starlette.exceptions import HTTPException as StarletteHTTPException
 
-from app.server.reviews import MODES, PHASES, Reviews
+from app.server.reviews import ENDPOINTS, MODES, Reviews
 from app.server.service import Service
 
 
@@ -16,12 +16,12 @@ def webhook_app(service: Service) -> Reviews:
     app = _application(service)
     methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 
-    @app.api_route("/{phase}/{rest:path}", methods=methods)
-    def unknown_mode(phase: str, rest: str) -> None:
+    @app.api_route("/{endpoint}/{rest:path}", methods=methods)
+    def unknown_mode(endpoint: str, rest: str) -> None:
         """Paths of reviews that the front did not take."""
-        if phase in PHASES:
+        if endpoint in ENDPOINTS:
             mode = rest.partition("/")[0][:100]
-            raise HTTPException(404, f"there is no mode {mode!r} to {phase} in; the modes are {', '.join(MODES)}")
+            raise HTTPException(404, f"there is no mode {mode!r} to {endpoint} in; the modes are {', '.join(MODES)}")
         raise HTTPException(404, _NOT_FOUND)
 
     return Reviews(service, app)
@@ -53,7 +53,10 @@ def metrics_app(service: Service) -> FastAPI:
     return app
 
 
-_NOT_FOUND = "there is nothing here; reviews go to /mutate/{mode} and /validate/{mode}, probes to /healthz and /readyz"
+_NOT_FOUND = (
+    "there is nothing here; reviews go to /mutate/{mode}, /validate/{mode}, /advise/{mode} and /namespace, probes to "
+    "/healthz and /readyz"
+)
 
 
 def _application(service: Service) -> FastAPI:

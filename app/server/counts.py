@@ -6,12 +6,13 @@ A labelled counter of prometheus_client takes a lock and several calls to add on
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterator
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple, get_args
 
 from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from app.admission.webhook import Phase
+Endpoint = Literal["mutate", "validate", "advise", "namespace"]
+"""What a review is sent to: the first step of its path."""
 
 # Reviews take well under a millisecond; webhook timeouts are 1 to 3 s.
 BUCKETS: Final = (0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05, 0.25, 1.0)
@@ -29,10 +30,11 @@ _MOST_ALIKE: Final = 256
 class Decision(NamedTuple):
     """What is recorded of an answered review; nothing of what it holds on to is large.
 
-    ``seconds`` is what judging took, ``results`` are the (policy, rule, outcome) of each finding.
+    ``phase`` is the endpoint, ``seconds`` is what judging took, ``results`` are the (policy, rule, outcome) of each
+    finding.
     """
 
-    phase: Phase
+    phase: Endpoint
     operation: str
     dry_run: bool
     uid: str
@@ -57,11 +59,9 @@ class ReviewCounts(Collector):
         self._reviews: dict[tuple[str, str, str, str, bool], int] = defaultdict(int)
         self._results: dict[tuple[str, str, str, str], int] = defaultdict(int)
         self._changes: dict[tuple[str, str], int] = defaultdict(int)
-        self._durations: dict[Phase, list[int]] = {
-            "mutate": [0] * (len(BUCKETS) + 1),
-            "validate": [0] * (len(BUCKETS) + 1),
-        }
-        self._seconds: dict[Phase, float] = {"mutate": 0.0, "validate": 0.0}
+        endpoints: tuple[Endpoint, ...] = get_args(Endpoint)
+        self._durations: dict[Endpoint, list[int]] = {each: [0] * (len(BUCKETS) + 1) for each in endpoints}
+        self._seconds: dict[Endpoint, float] = dict.fromkeys(endpoints, 0.0)
 
     def add(self, decision: Decision) -> None:
         """Count an answered review, and what it found, unless it was a dry run."""

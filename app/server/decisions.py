@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from app.admission.review import Request
-from app.admission.webhook import Answer, Phase
-from app.server.counts import Decision, ReviewCounts
+from app.admission.webhook import Answer
+from app.server.counts import Decision, Endpoint, ReviewCounts
 from app.server.limits import MAX_TEXT, RECORD_DELAY
 from app.server.log import JsonLog
 
@@ -26,7 +26,7 @@ class Decisions:
         self._log = log
         self._waiting: list[Decision] = []
 
-    def add(self, phase: Phase, request: Request, answer: Answer, seconds: float) -> None:
+    def add(self, phase: Endpoint, request: Request, answer: Answer, seconds: float) -> None:
         """Take an answered review."""
         name = request.name or _name(request.object)
         waiting = self._waiting

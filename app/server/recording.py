@@ -26,8 +26,9 @@ from prometheus_client.core import CounterMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from app.admission.review import API_VERSION, Request
-from app.admission.webhook import Answer, Phase
+from app.admission.webhook import Answer
 from app.model.finding import Finding
+from app.server.counts import Endpoint
 from app.server.limits import MAX_RECORD_LINE, MAX_RECORD_PENDING, MAX_TEXT, RECORD_CLOSE_TIMEOUT, RECORD_DELAY
 from app.server.log import JsonLog
 from app.server.record_files import RecordFiles
@@ -42,7 +43,7 @@ class _Taken(NamedTuple):
     """An answered review that is to be recorded."""
 
     at: datetime
-    phase: Phase
+    phase: Endpoint
     digest: str
     body: bytes
     answer: Answer
@@ -76,7 +77,7 @@ class Recording(Collector):
         self._thread = Thread(target=self._write, name="recording", daemon=True)
         self._thread.start()
 
-    def add(self, phase: Phase, digest: str, request: Request, body: bytes | bytearray, answer: Answer) -> None:
+    def add(self, phase: Endpoint, digest: str, request: Request, body: bytes | bytearray, answer: Answer) -> None:
         """Take an answered review; ``digest`` is that of the policy in force, ``body`` what ``request`` was read from.
 
         Only pods: whatever else somebody sends here is none of ours to keep.

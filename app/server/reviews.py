@@ -1,4 +1,4 @@
-"""The reviews: what answers `/mutate/{mode}` and `/validate/{mode}`.
+"""The reviews: what answers `/mutate/{mode}`, `/validate/{mode}`, `/advise/{mode}` and `/namespace`.
 
 FastAPI's routing alone costs more than judging a pod, so this stands in front of it: as an ASGI application that hands
 on every other path, and, for requests as the API server sends them, called by the protocol itself.
@@ -6,20 +6,24 @@ on every other path, and, for requests as the API server sends them, called by t
 
 import traceback
 from time import perf_counter
-from typing import Final, NamedTuple, get_args
+from typing import Final, NamedTuple
 
 import orjson
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from app.admission.advice import advise, refuses
+from app.admission.namespace import review_namespace
 from app.admission.review import NotAReview, Request, printable, read_request
-from app.admission.webhook import Answer, Phase, failure, review
+from app.admission.webhook import Answer, failure, review
 from app.model.context import Context
 from app.policy.compiled import Mode
 from app.server.body import BadRequest, read_body
+from app.server.counts import Endpoint
 from app.server.limits import MAX_TEXT
 from app.server.service import Service
 
-PHASES: Final[tuple[Phase, ...]] = get_args(Phase)
+ENDPOINTS: Final[tuple[Endpoint, ...]] = ("mutate", "validate", "advise")
+"""What is asked in a mode."""
 MODES: Final[tuple[Mode, ...]] = ("audit", "warn", "assist", "enforce")
 """The modes that are called. Namespaces in `disabled` have no entry in the webhook configurations."""
 
@@ -30,7 +34,7 @@ class Target(NamedTuple):
     """What a path asks for; ``digest`` is that of the scope which the caller was configured for, "" without one."""
 
     path: str
-    phase: Phase
+    endpoint: Endpoint
     mode: Mode
     digest: str = ""
 
@@ -41,7 +45,9 @@ class Reviews:
     def __init__(self, service: Service, otherwise: ASGIApp) -> None:
         self._service = service
         self._otherwise = otherwise
-        targets = (Target(f"/{phase}/{mode}", phase, mode) for phase in PHASES for mode in MODES)
+        targets = [Target(f"/{endpoint}/{mode}", endpoint, mode) for endpoint in ENDPOINTS for mode in MODES]
+        # A namespace is always admitted, as in audit.
+        targets.append(Target("/namespace", "namespace", "audit"))
         self._targets = {target.path: target for target in targets}
         self._urls: dict[bytes, Target] = {}
 
@@ -79,9 +85,9 @@ class Reviews:
             service.check_scope(target.path, target.digest)
         start = perf_counter()
         answer = self._judge(target, request)
-        service.decisions.add(target.phase, request, answer, perf_counter() - start)
+        service.decisions.add(target.endpoint, request, answer, perf_counter() - start)
         if service.recording is not None:
-            service.recording.add(target.phase, service.policies.current.policy.digest, request, body, answer)
+            service.recording.add(target.endpoint, service.policies.current.policy.digest, request, body, answer)
         return 200, answer.body
 
     def refuse(self, bad: BadRequest, path: str) -> tuple[int, bytes]:
@@ -119,19 +125,21 @@ class Reviews:
     def _judge(self, target: Target, request: Request) -> Answer:
         service = self._service
         policy = service.policies.current.policy
+        endpoint, mode = target.endpoint, target.mode
         try:
-            return review(
-                policy,
-                target.phase,
-                target.mode,
-                request,
-                Context(request.namespace, service.today, service.facts),
-            )
+            context = Context(request.namespace, service.today, service.facts)
+            if endpoint == "advise":
+                return advise(policy, mode, request, context)
+            if endpoint == "namespace":
+                return review_namespace(policy, request, service.facts)
+            return review(policy, endpoint, mode, request, context)
         except Exception as error:  # noqa: BLE001 - whatever happens, the mode decides on the answer
             uid = request.uid[:MAX_TEXT]
             found = traceback.format_exc()
             service.log.event("internal_error", "error", uid=uid, path=target.path, traceback=found)
-            mode = policy.modes.namespaces.get(request.namespace, target.mode)
+            mode = policy.modes.namespaces.get(request.namespace, mode)
+            if endpoint == "advise" and not refuses(policy, request):
+                mode = "audit"
             said = f"internal error ({type(error).__name__}); the server's log has it under uid {uid}"
             return failure(request.uid, mode, said)
 

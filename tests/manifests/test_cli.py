@@ -30,9 +30,9 @@ def webhooks(result: Result) -> list[dict[str, Any]]:
 def test_a_url() -> None:
     for url in (URL, f"{URL}/"):
         found = {webhook["clientConfig"]["url"].rpartition("/")[0] for webhook in webhooks(run("--url", url))}
-        assert found == {
-            f"{URL}/{phase}/{mode}"
-            for phase in ("mutate", "validate")
+        assert found == {f"{URL}/namespace"} | {
+            f"{URL}/{endpoint}/{mode}"
+            for endpoint in ("mutate", "validate", "advise")
             for mode in ("audit", "warn", "assist", "enforce")
         }
 

@@ -20,7 +20,7 @@ ERRORS: list[dict[str, Any]] = yaml.safe_load(Path(__file__).with_name("errors.y
 BEYOND = re.compile(
     r"is not (a|an|the|namespace)\b|is neither|holds a|is no (name|day)|among allowed|is named|says nothing"
     r"|adds nothing|negative|must list|without a key|takes no value|needs effect|match is for everything"
-    r"|has no rule|should not be empty|as YYYY|only a trailing|duplicate key|never applies|matches no"
+    r"|has no rule|does not know|should not be empty|as YYYY|only a trailing|duplicate key|never applies|matches no"
 )
 
 

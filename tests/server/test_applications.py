@@ -15,7 +15,7 @@ from starlette.types import ASGIApp
 
 from app.server import reviews as reviews_module
 from app.server.apps import metrics_app, webhook_app
-from app.server.reviews import MODES, PHASES, Reviews
+from app.server.reviews import ENDPOINTS, MODES, Reviews
 from app.server.service import Service
 from tests.server.inprocess import service as make_service
 from tests.server.samples import POLICY, check, gpu_pod, privileged_pod, review
@@ -191,7 +191,7 @@ def bodies(draw: st.DrawFn) -> Any:
 
 
 @settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(bodies(), st.sampled_from(PHASES), st.sampled_from(MODES))
+@given(bodies(), st.sampled_from(ENDPOINTS), st.sampled_from(MODES))
 def test_no_body_is_left_without_an_answer(app: Reviews, body: Any, phase: str, mode: str) -> None:
     target = app.target(f"/{phase}/{mode}")
     assert target is not None

@@ -5,7 +5,7 @@ from datetime import date
 from pathlib import Path
 from typing import NamedTuple
 
-from app.report.judging import kinds_of
+from app.policy.kinds import kinds_of
 from app.sources.facts import parse_facts
 from app.sources.policies import policy_files
 from app.suite.case import CaseResult, Failure, Sources, SuiteResult

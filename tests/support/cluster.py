@@ -136,7 +136,7 @@ def installed(
         obj["metadata"]["name"] += f"-{run}"
         for webhook in obj["webhooks"]:
             webhook["namespaceSelector"].setdefault("matchExpressions", []).append(own)
-        obj["webhooks"].append(_probe(obj["webhooks"][0], own))
+        obj["webhooks"].append(_probe(obj["webhooks"][0], PHASES[obj["kind"]], own))
     phases = [PHASES[obj["kind"]] for obj in objects]
     api = plane.client()
     paths = []
@@ -153,11 +153,13 @@ def installed(
             api.delete(path)
 
 
-def _probe(webhook: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:
+def _probe(webhook: dict[str, Any], phase: str, own: dict[str, Any]) -> dict[str, Any]:
     """An entry of the same configuration that is called for pods named PROBE, whatever the policy looks at."""
-    base, phase, _mode, digest = webhook["clientConfig"]["url"].rsplit("/", 3)
+    base, *_path, digest = webhook["clientConfig"]["url"].rsplit("/", webhook["clientConfig"]["url"].count("/") - 2)
+    rule = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["pods"]}
     return webhook | {
         "name": f"probe-{phase}.gpugate.dev",
+        "rules": [rule],
         "clientConfig": webhook["clientConfig"] | {"url": f"{base}/{phase}/audit/{digest}"},
         "namespaceSelector": {"matchExpressions": [own]},
         "matchConditions": [{"name": "probe", "expression": f'object.metadata.name == "{PROBE}"'}],

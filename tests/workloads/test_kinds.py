@@ -5,8 +5,8 @@ from typing import Any
 import orjson
 import pytest
 
+from app.policy.kinds import kinds_of
 from app.policy.load import load
-from app.report.judging import kinds_of
 from app.workloads.custom import CUSTOM_KINDS
 from app.workloads.kinds import CORE_KINDS, Kind, group_kind
 
