@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from app.manifests.broad import broadest, every_vendor
+from app.manifests.kyverno import reach
 from app.model import cel
 from app.model.gpu import DEVICE_CLASS_PREFIX, GpuSet, Names
 from app.model.pod import MIRROR_ANNOTATION
@@ -32,8 +33,10 @@ class Conditions:
     Of the tuples, one is true for each pod that is meant.
 
     ``gpu``: GPU pods. ``claims``: pods whose claims hide their device class. ``refused`` and ``noticed``: pods without
-    GPUs that a rule with action deny, and with any other, can find fault with. ``update``: what an update must do
-    to be judged. ``exempt``: pods that the policy exempts, and mirror pods.
+    GPUs that a rule with action deny, and with any other, can find fault with; and any pods with which Kyverno's
+    policies can. ``changed`` and ``noted``: pods that these change, where an outage must not, and may, let them through
+    unchanged. ``update``: what an update must do to be judged. ``exempt``: pods that the policy exempts, and mirror
+    pods.
     """
 
     gpu: tuple[str, ...]
@@ -42,20 +45,25 @@ class Conditions:
     noticed: tuple[str, ...]
     update: str
     exempt: tuple[str, ...]
+    changed: tuple[str, ...] = ()
+    noted: tuple[str, ...] = ()
 
 
 def tight(policy: Policy) -> Conditions:
     """The conditions of this policy and no other."""
     refusing = [bound for bound in policy.rules if bound.action == "deny"]
     noticing = [bound for bound in policy.rules if bound.action != "deny"]
+    kyverno = reach(policy)
     names_images = any(exception.images for exception in policy.exceptions)
     return Conditions(
         gpu=_gpu_pods(policy.gpus.resources, policy.gpus.device_classes, policy.gpus.annotations),
         claims=_CLAIMS,
-        refused=_in_order(each for bound in refusing for each in _others(bound, policy.gpus)),
-        noticed=_in_order(each for bound in noticing for each in _others(bound, policy.gpus)),
-        update=_update(names_images),
+        refused=_in_order((*(each for bound in refusing for each in _others(bound, policy.gpus)), *kyverno.refused)),
+        noticed=_in_order((*(each for bound in noticing for each in _others(bound, policy.gpus)), *kyverno.noticed)),
+        update=_update(names_images, kyverno.updated),
         exempt=_exempt(policy.exempt),
+        changed=_in_order(kyverno.changed),
+        noted=_in_order(kyverno.noted),
     )
 
 
@@ -70,13 +78,15 @@ def broad(policy: Policy) -> Conditions:
         if rule.pods != "gpu":
             given = (bound.parameters for bound in policy.rules if bound.rule is rule)
             noticed += rule.condition(broadest(rule, gpus, given), gpus)
+    kyverno = reach(policy)
     return Conditions(
         gpu=_gpu_pods(gpus.resources, Names(["*"]), gpus.annotations),
         claims=_CLAIMS,
         refused=(),
-        noticed=_in_order(noticed),
-        update=_update(names_images=True),
+        noticed=_in_order((*noticed, *kyverno.refused, *kyverno.noticed)),
+        update=_update(names_images=True, more=kyverno.updated),
         exempt=_exempt(Exempt()),
+        noted=_in_order((*kyverno.changed, *kyverno.noted)),
     )
 
 
@@ -92,6 +102,8 @@ def either(first: Conditions, second: Conditions) -> Conditions:
         noticed=(*first.noticed, *second.noticed),
         update=cel.any_of((first.update, second.update)),
         exempt=exempt,
+        changed=(*first.changed, *second.changed),
+        noted=(*first.noted, *second.noted),
     )
 
 
@@ -132,7 +144,7 @@ def _others(bound: BoundRule, gpus: GpuSet) -> tuple[str, ...]:
     return tuple(bound.rule.condition(bound.parameters, gpus)) if bound.rule.pods != "gpu" else ()
 
 
-def _update(names_images: bool) -> str:
+def _update(names_images: bool, more: tuple[str, ...]) -> str:
     """Only what an update can make worse is judged, and never the update that ends a pod's deletion.
 
     Labels and scheduling gates are left out: they change which rules apply, not what the pod can reach.
@@ -143,6 +155,7 @@ def _update(names_images: bool) -> str:
     if names_images:
         images = "object.spec.containers.map(c, c.image) != oldObject.spec.containers.map(c, c.image)"
         conditions += [images, _init_images_changed()]
+    conditions += more
     return cel.all_of("!has(object.metadata.deletionTimestamp)", cel.any_of(conditions))
 
 

@@ -40,22 +40,29 @@ def parts(policy: Policy, phase: Phase, mode: Mode, scope: Scope) -> list[Part]:
     In the broad scope, what can be refused is not known from the policy: GPU pods fail closed, all others open.
     """
     conditions = broad(policy) if scope == "broad" else tight(policy)
-    return list(_parts(_groups(policy, conditions, phase, scope), conditions, phase, mode))
+    return list(_parts(_groups(policy, conditions, phase, mode, scope), conditions, phase, mode))
 
 
 def joint_parts(old: Policy, new: Policy, phase: Phase, mode: Mode) -> list[Part]:
     """The parts that hold the pods of either policy, for while servers change from one to the other."""
     first, second = tight(old), tight(new)
-    groups = (_groups(old, first, phase, "tight"), _groups(new, second, phase, "tight"))
+    groups = (_groups(old, first, phase, mode, "tight"), _groups(new, second, phase, mode, "tight"))
     together = _Groups(*((*of_old, *of_new) for of_old, of_new in zip(*groups, strict=True)))
     return list(_parts(together, either(first, second), phase, mode))
 
 
-def _groups(policy: Policy, conditions: Conditions, phase: Phase, scope: Scope) -> _Groups:
+def _groups(policy: Policy, conditions: Conditions, phase: Phase, mode: Mode, scope: Scope) -> _Groups:
+    kyverno = (conditions.changed, conditions.noted)
     if scope == "broad":
-        noticed = conditions.noticed if phase == "validate" else ()
+        noticed = conditions.noticed if phase == "validate" else conditions.noted
         return _Groups(gpu=conditions.gpu, lenient=(*conditions.claims, *noticed))
-    return _changed(policy, conditions) if phase == "mutate" else _judged(policy, conditions)
+    if phase == "mutate":
+        groups = _changed(policy, conditions)
+        return groups._replace(other=(*groups.other, *kyverno[0]), lenient=(*groups.lenient, *kyverno[1]))
+    groups = _judged(policy, conditions)
+    # Where Kyverno's changes are not made, pods are judged as if they were.
+    as_changed = (*kyverno[0], *kyverno[1]) if mode in ("audit", "warn") else ()
+    return groups._replace(lenient=(*groups.lenient, *as_changed))
 
 
 def _changed(policy: Policy, conditions: Conditions) -> _Groups:
