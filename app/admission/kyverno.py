@@ -40,6 +40,8 @@ def mutated(policy: Policy, pod: Pod, context: Context) -> Mutated:
     """The pod after the mutating rules, in the order of the policies' names; raises MalformedPod."""
     changes: list[Finding] = []
     errors: list[Finding] = []
+    if not any(each.mutating for each in policy.kyverno):
+        return Mutated(pod, changes, errors)
     judging = _judging(policy, pod, context)
     first = judging.request.resource
     for each in policy.kyverno:

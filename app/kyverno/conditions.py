@@ -3,7 +3,7 @@
 from typing import Any, Final, NamedTuple
 
 from app.kyverno.expressions.errors import EvaluationError
-from app.kyverno.operators import NAMES, OPERATORS, Operator
+from app.kyverno.operators import NAMES, OPERATORS, Operator, not_equals
 from app.kyverno.shapes import a_list, a_map, only_keys, suggestion
 from app.kyverno.templates import Compiler, Template
 from app.kyverno.types import Flaw, RuleError
@@ -108,7 +108,6 @@ def _condition(value: Any, pointer: str, compiler: Compiler) -> list[_Condition]
     if operator is None:
         found = f'"{name}" is no operator' if name is not None else "a condition needs an operator"
         flaws.append(Flaw(f"{pointer}/operator", f"{found}; {suggestion(name, NAMES)}"))
-        return []
     message = value.get("message")
     if message is not None and type(message) is not str:
         flaws.append(Flaw(f"{pointer}/message", "the message of a condition must be text"))
@@ -116,7 +115,7 @@ def _condition(value: Any, pointer: str, compiler: Compiler) -> list[_Condition]
     return [
         _Condition(
             compiler.document(value.get("key"), f"{pointer}/key"),
-            operator,
+            operator or not_equals,  # never asked: with this flaw the policy is refused
             compiler.document(value.get("value"), f"{pointer}/value"),
             compiler.text(message, f"{pointer}/message") if message else None,
             f"{value.get('key')} {name} {value.get('value')}",
