@@ -10,6 +10,7 @@ from app.kyverno.expressions.interpreter import Scope
 from app.kyverno.matching import Subject, subject_of
 from app.kyverno.policy import ClusterPolicy, Rule, Validation
 from app.kyverno.results import Outcome
+from app.kyverno.templates import as_text
 from app.kyverno.types import Request, Response, RuleError, RuleResult
 from app.kyverno.validation import Target
 from app.kyverno.variables import Variables, of_request
@@ -164,7 +165,7 @@ def _message(rule: Rule, validation: Validation, detail: str, variables: Variabl
 
 
 def _line(value: Any) -> str:
-    return " ".join(str(value).split())
+    return " ".join(as_text(value).split())
 
 
 def _old_failed_alike(rule: Rule, validation: Validation, judging: Judging, outcome: Outcome) -> bool:

@@ -81,7 +81,7 @@ class _Text(NamedTuple):
     constant: bool = False
 
     def render(self, variables: Variables) -> str:
-        return "".join([part if type(part) is str else _text(part.render(variables)) for part in self.parts])
+        return "".join([part if type(part) is str else as_text(part.render(variables)) for part in self.parts])
 
 
 class _Map(NamedTuple):
@@ -89,7 +89,7 @@ class _Map(NamedTuple):
     constant: bool = False
 
     def render(self, variables: Variables) -> dict[str, Any]:
-        return {_text(key.render(variables)): value.render(variables) for key, value in self.entries}
+        return {as_text(key.render(variables)): value.render(variables) for key, value in self.entries}
 
 
 class _List(NamedTuple):
@@ -100,7 +100,8 @@ class _List(NamedTuple):
         return [item.render(variables) for item in self.items]
 
 
-def _text(value: Any) -> str:
+def as_text(value: Any) -> str:
+    """The value as it stands in a text: JSON, unless it is text itself."""
     return value if type(value) is str else marshal(value)
 
 

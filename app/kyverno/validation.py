@@ -13,7 +13,7 @@ from app.kyverno.expressions.errors import EvaluationError
 from app.kyverno.patterns import Mismatch, Pattern, compile_pattern
 from app.kyverno.results import PASSED, Outcome, said
 from app.kyverno.shapes import a_list, a_map, only_keys
-from app.kyverno.templates import Compiler, Template
+from app.kyverno.templates import Compiler, Template, as_text
 from app.kyverno.types import Flaw, RuleError
 from app.kyverno.variables import Entry, Variables
 from app.model.patch import escape
@@ -68,7 +68,7 @@ class Check(NamedTuple):
             messages = self.deny.messages(variables)
             if messages is None:
                 return PASSED
-            return Outcome("fail", "; ".join(str(each.render(variables)) for each in messages), target.pointer)
+            return Outcome("fail", "; ".join(as_text(each.render(variables)) for each in messages), target.pointer)
         if self.pattern is not None or self.any_pattern is not None:
             return self._patterns(target, variables)
         return self._each(target, variables, nesting)
