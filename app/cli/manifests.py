@@ -44,6 +44,8 @@ _SCOPE: Final = (
               "keeps only their CA bundle, and reports drift.")  # fmt: skip
 @click.option("--ha", is_flag=True,
               help="With --install: an autoscaler, a second keeper, one server a node.")  # fmt: skip
+@click.option("--reports", is_flag=True,
+              help="With --install: a CronJob that scans the cluster every hour and writes reports.")  # fmt: skip
 @click.option("--uninstall", is_flag=True,
               help="What to delete, in order, for kubectl delete --ignore-not-found -f -.")  # fmt: skip
 def command(
@@ -60,6 +62,7 @@ def command(
     no_keeper: bool,
     gitops: bool,
     ha: bool,
+    reports: bool,
     uninstall: bool,
 ) -> None:
     """Print what a policy means for a cluster, as YAML for kubectl: the webhook configurations, and the guard of the
@@ -79,7 +82,7 @@ def command(
     from app.manifests.install import objects as installs
     from app.manifests.objects import objects, text
 
-    wanted = Wanted(image, certificates, no_keeper, gitops, ha)
+    wanted = Wanted(image, certificates, no_keeper, gitops, ha, reports)
     if not install and wanted.first():
         raise click.UsageError(f"{wanted.first()} is about an installation: add --install")
     if uninstall:

@@ -21,6 +21,7 @@ class Wanted(NamedTuple):
     no_keeper: bool
     gitops: bool
     ha: bool
+    reports: bool
 
     def first(self) -> str | None:
         """The first that was given."""
@@ -50,6 +51,7 @@ def installation(service: Service, policy_path: str, wanted: Wanted) -> Installa
         keeper=not wanted.no_keeper,
         gitops=wanted.gitops,
         ha=wanted.ha,
+        reports=wanted.reports,
     )
 
 

@@ -8,11 +8,14 @@ from typing import Final, get_args
 
 import click
 
+from app.admission.review import printable
 from app.cli.looking import connect, progress
 from app.cli.options import cluster_options, load_policy, policy_option
 from app.cli.outputs import Output, OutputType, check_outputs, open_report, wants_color
 from app.cli.reporting import Reporting
+from app.cluster.client import Cluster
 from app.cluster.errors import ClusterError
+from app.cluster.reports import write_reports
 from app.cluster.scan import Scan
 from app.policy.compiled import Mode
 from app.report.formats import FORMATS
@@ -52,6 +55,9 @@ _ERRORS: Final = 2
     show_default=True,
     help="Exit 1 if a pod would be refused; also for a warning; also for a change; never.",
 )
+@click.option(
+    "--report", is_flag=True, help="Write a report into each namespace with findings, as enforce would have them."
+)
 @click.option("-q", "--quiet", is_flag=True, help="Only violations and warnings.")
 @click.option("-v", "--verbose", is_flag=True, help="Also notes, and workloads without a finding.")
 @click.option("--color", type=click.Choice(["auto", "always", "never"]), default="auto", show_default=True)
@@ -63,12 +69,13 @@ def command(
     mode: str,
     outputs: tuple[Output, ...],
     fail_on: FailOn,
+    report: bool,
     quiet: bool,
     verbose: bool,
     color: str,
 ) -> int:
     """Judge what is in a cluster, as the webhook would if it came anew: every workload by its template, and every pod
-    that no known workload has made. Nothing is changed.
+    that no known workload has made. Nothing is changed but reports, with --report.
 
     What has finished and what is being deleted is left out. Exits 0 if nothing is wrong, 1 for violations, 2 if
     something could not be read; then what could be read is judged all the same.
@@ -78,6 +85,7 @@ def command(
       gpugate scan --policy gpugate.yaml
       gpugate scan --policy gpugate.yaml --mode enforce -n team-a
       gpugate scan --context prod -o text -o snapshot=prod.json
+      gpugate scan --policy gpugate.yaml --report --fail-on none
     """
     if quiet and verbose:
         raise click.UsageError("--quiet and --verbose contradict each other")
@@ -93,24 +101,42 @@ def command(
         written = [output for output in outputs if output.format != _SNAPSHOT]
         reports = [files.enter_context(open_report(output, policy, style)) for output in written]
         run = Reporting(reports, fail_on, Summary(nouns=("pod template", "namespace")))
-        _judge(scan, run)
+        lost = _judge(scan, run)
     snapshot = scan.snapshot(now)
     for output in outputs:
         if output.format == _SNAPSHOT:
             _write(output, snapshot)
+    if report and not lost:
+        _report(cluster, snapshot, namespace, run)
     if run.summary.errors:
         return _ERRORS
     return _VIOLATIONS if run.failed else 0
 
 
-def _judge(scan: Scan, run: Reporting) -> None:
+def _judge(scan: Scan, run: Reporting) -> bool:
+    """Report everything; true if the cluster was lost on the way."""
+    lost = False
     try:
         for found in scan.objects():
             run.take(found)
     except ClusterError as error:
         run.take(scan.failure("cluster", str(error)))
+        lost = True
     run.summary.files = scan.progress.namespaces
     run.finish()
+    return lost
+
+
+def _report(cluster: Cluster, snapshot: Snapshot, namespace: str | None, run: Reporting) -> None:
+    try:
+        written = write_reports(cluster, snapshot, namespace)
+    except ClusterError as error:
+        raise click.ClickException(str(error)) from error
+    for each in written.errors:
+        run.summary.errors += 1
+        click.echo(f"Error: {printable(f'report in {each.where}: {each.message}')}", err=True)
+    counts = ("created", "updated", "unchanged", "deleted")
+    click.echo(f"Reports: {', '.join(f'{getattr(written, each)} {each}' for each in counts)}.", err=True)
 
 
 def _write(output: Output, snapshot: Snapshot) -> None:

@@ -4,7 +4,7 @@ Objects that the keeper makes itself need `create`, which RBAC cannot limit to a
 the names of its own objects. The server has no rights at all.
 """
 
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from app.manifests.keeper_names import (
     AUTHORITY_SECRET,
@@ -16,24 +16,9 @@ from app.manifests.keeper_names import (
 )
 from app.manifests.metadata import metadata
 from app.manifests.objects import NAME
+from app.manifests.rbac import Right, binding, role
 
-_RBAC: Final = "rbac.authorization.k8s.io"
 _CONFIGURATIONS: Final = ("mutatingwebhookconfigurations", "validatingwebhookconfigurations")
-
-
-class Right(NamedTuple):
-    """One rule of a Role or ClusterRole; ``why`` is what the keeper does with it, and what becomes of it without."""
-
-    group: str
-    resources: tuple[str, ...]
-    verbs: tuple[str, ...]
-    names: tuple[str, ...]
-    why: str
-
-    def rule(self) -> dict[str, Any]:
-        """The PolicyRule."""
-        rule = {"apiGroups": [self.group], "resources": list(self.resources), "verbs": list(self.verbs)}
-        return {**rule, "resourceNames": list(self.names)} if self.names else rule
 
 
 CERTIFICATE_RIGHTS: Final = (
@@ -118,13 +103,13 @@ def keeper_rbac(
     ``configuration`` is the name of the webhook configurations; ``cluster_role`` that of what is cluster-wide.
     """
     rights = CERTIFICATE_RIGHTS if certificates else (AUTHORITY_OF_OTHERS,)
-    role, wide = _namespaced(namespace), metadata(cluster_role, "keeper")
+    inside, wide = _namespaced(namespace), metadata(cluster_role, "keeper")
     return [
-        {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": role},
-        _role("Role", role, (*rights, *NAMESPACE_RIGHTS)),
-        _binding("Role", role, namespace),
-        _role("ClusterRole", wide, (*configuration_rights(configuration, create=create), *READING_RIGHTS)),
-        _binding("ClusterRole", wide, namespace),
+        {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": inside},
+        role("Role", inside, (*rights, *NAMESPACE_RIGHTS)),
+        binding("Role", inside, KEEPER, namespace),
+        role("ClusterRole", wide, (*configuration_rights(configuration, create=create), *READING_RIGHTS)),
+        binding("ClusterRole", wide, KEEPER, namespace),
     ]
 
 
@@ -136,17 +121,3 @@ AUTHORITY_OF_OTHERS: Final = Right(
 def _namespaced(namespace: str) -> dict[str, Any]:
     found = metadata(KEEPER, "keeper")
     return {"name": found["name"], "namespace": namespace, "labels": found["labels"]}
-
-
-def _role(kind: str, meta: dict[str, Any], rights: tuple[Right, ...]) -> dict[str, Any]:
-    return {"apiVersion": f"{_RBAC}/v1", "kind": kind, "metadata": meta, "rules": [right.rule() for right in rights]}
-
-
-def _binding(kind: str, meta: dict[str, Any], namespace: str) -> dict[str, Any]:
-    return {
-        "apiVersion": f"{_RBAC}/v1",
-        "kind": f"{kind}Binding",
-        "metadata": meta,
-        "roleRef": {"apiGroup": _RBAC, "kind": kind, "name": meta["name"]},
-        "subjects": [{"kind": "ServiceAccount", "name": KEEPER, "namespace": namespace}],
-    }

@@ -21,11 +21,11 @@ from app.manifests.keeper_rbac import (
     CERTIFICATE_RIGHTS,
     NAMESPACE_RIGHTS,
     READING_RIGHTS,
-    Right,
     configuration_rights,
     keeper_rbac,
 )
 from app.manifests.objects import configurations, empty_configurations, text
+from app.manifests.rbac import Right
 from app.sources.policies import read_policy, shipped_policy
 
 ROOT: Final = Path(__file__).parents[2]

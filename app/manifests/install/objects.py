@@ -9,6 +9,7 @@ from app.manifests.install.cert_manager import ca_injection, cert_manager
 from app.manifests.install.keeper import keeper
 from app.manifests.install.namespace import namespace, policy_map
 from app.manifests.install.network import network
+from app.manifests.install.scan import scan
 from app.manifests.install.server import server
 from app.manifests.install.settings import Installation
 from app.manifests.objects import configurations, empty_configurations
@@ -22,6 +23,7 @@ def install(policy: Policy, installation: Installation, scope: Scope = "broad") 
     With the keeper the configurations are empty; it fills them once servers are there to answer. Else they are of
     ``scope``: `broad`, as a change of the policy reaches servers and API server at different times.
     """
+    added = [kind.resource for kind in policy.workload_kinds]
     made = [
         namespace(installation),
         priority_quota(installation),
@@ -31,6 +33,7 @@ def install(policy: Policy, installation: Installation, scope: Scope = "broad") 
         *network(installation),
         *availability(installation),
         *(keeper(installation) if installation.keeper else []),
+        *(scan(installation, added) if installation.reports else []),
         *guard(),
     ]
     if installation.filled:
@@ -44,10 +47,10 @@ def uninstall(service: Service) -> list[dict[str, Any]]:
     """What names the objects of any installation with this Service, in the order in which to delete them.
 
     First what can refuse anything: the webhook configurations, the guard. The namespace comes last, with all that is
-    in it, also what the keeper made.
+    in it, also what the keeper made. The reports in other namespaces go with the role that owns them.
     """
     installation = Installation(service)
-    whole = [*keeper(installation), *guard(), *empty_configurations()]
+    whole = [*keeper(installation), *scan(installation), *guard(), *empty_configurations()]
     wide = [each for each in whole if "namespace" not in each["metadata"]]
     inside = [each for each in [*server(installation), *keeper(installation)] if each["kind"] == "Deployment"]
     return [_named(each) for each in [*reversed(wide), *inside, namespace(installation)]]

@@ -30,7 +30,7 @@ class Installation:
 
     Without the ``keeper`` the webhook configurations are written out here, and somebody else makes the certificates.
     With ``gitops`` they are written out too, and the keeper only keeps their CA bundle and reports drift.
-    ``ha`` adds autoscaling, a second keeper and hard spreading over nodes.
+    ``ha`` adds autoscaling, a second keeper and hard spreading over nodes; ``reports`` the CronJob that writes reports.
     """
 
     service: Service
@@ -40,6 +40,7 @@ class Installation:
     keeper: bool = True
     gitops: bool = False
     ha: bool = False
+    reports: bool = False
 
     @property
     def namespace(self) -> str:
