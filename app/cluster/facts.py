@@ -5,17 +5,24 @@ from dataclasses import replace
 from typing import Any, Final
 
 from app.cluster.client import Cluster
-from app.cluster.discovery import resources
-from app.cluster.errors import ClusterError, NotFound
+from app.cluster.discovery import Resource
+from app.cluster.errors import ClusterError
 from app.model.context import UNKNOWN_CLUSTER, ClusterFacts
 from app.workloads.facts import claim_template, runtime_class
 
 _RUNTIME_CLASSES: Final = "/apis/node.k8s.io/v1/runtimeclasses"
-_CLAIM_TEMPLATES: Final = ("resource.k8s.io", "ResourceClaimTemplate")
+CLAIM_TEMPLATES: Final = ("resource.k8s.io", "ResourceClaimTemplate")
+"""The (group, kind) of what says which device classes a pod's claims are for."""
 
 
-def cluster_facts(cluster: Cluster, namespace: str | None = None) -> tuple[ClusterFacts, list[ClusterError]]:
-    """The facts, claim templates of one namespace or of all; and why a part of them is not known."""
+def cluster_facts(
+    cluster: Cluster, claim_templates: Resource | None, namespace: str | None = None
+) -> tuple[ClusterFacts, list[ClusterError]]:
+    """The facts, and why a part of them is not known.
+
+    ``claim_templates`` is the resource of CLAIM_TEMPLATES, None in a cluster without dynamic resource allocation; those
+    of one namespace are read, or of all.
+    """
     facts, errors = UNKNOWN_CLUSTER, []
     try:
         classes = [found for obj in _objects(cluster, _RUNTIME_CLASSES) if (found := runtime_class(obj)) is not None]
@@ -23,14 +30,9 @@ def cluster_facts(cluster: Cluster, namespace: str | None = None) -> tuple[Clust
     except ClusterError as error:
         errors.append(error)
     try:
-        claims = {}
-        for resource in resources(cluster, {_CLAIM_TEMPLATES}):
-            for obj in _objects(cluster, resource.path(namespace)):
-                if (claim := claim_template(obj)) is not None:
-                    claims[claim.namespace or "", claim.name] = claim.device_classes
-        facts = replace(facts, claims=claims)
-    except NotFound:
-        pass  # a cluster without dynamic resource allocation
+        objects = _objects(cluster, claim_templates.path(namespace)) if claim_templates else iter(())
+        claims = [claim for obj in objects if (claim := claim_template(obj)) is not None]
+        facts = replace(facts, claims={(each.namespace or "", each.name): each.device_classes for each in claims})
     except ClusterError as error:
         errors.append(error)
     return facts, errors

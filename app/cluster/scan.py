@@ -11,7 +11,7 @@ from typing import Any, Final
 from app.cluster.client import Cluster
 from app.cluster.discovery import Resource, resources
 from app.cluster.errors import ClusterError, NotFound, Unauthenticated, Unreachable
-from app.cluster.facts import cluster_facts
+from app.cluster.facts import CLAIM_TEMPLATES, cluster_facts
 from app.cluster.owners import Owners
 from app.policy.compiled import MODE_LABEL, Mode, Policy
 from app.policy.kinds import kinds_of
@@ -73,13 +73,13 @@ class Scan:
         for obj in self._namespace_objects():
             self._add_namespace(obj)
         kinds = kinds_of(self._policy)
-        found = resources(self._cluster, kinds.keys())
-        facts, errors = cluster_facts(self._cluster, self._namespace)
+        found = {resource[:2]: resource for resource in resources(self._cluster, {*kinds, CLAIM_TEMPLATES})}
+        facts, errors = cluster_facts(self._cluster, found.pop(CLAIM_TEMPLATES, None), self._namespace)
         for error in errors:
             yield self.failure("cluster facts", str(error))
         judging = Judging(self._policy, facts, self._today)
-        owners = Owners(resource[:2] for resource in found if resource[:2] != _POD)
-        for resource in sorted(found, key=_order):
+        owners = Owners(kind for kind in found if kind != _POD)
+        for resource in sorted(found.values(), key=_order):
             try:
                 for page in self._cluster.pages(resource.path(self._namespace)):
                     for obj in page:
