@@ -3,6 +3,7 @@
 # make lint   formatting, lint, types, layers
 # make bench  the benchmarks; WRITE=1 keeps the results in docs/benchmarks.md
 # make generate  the files of deploy/ that are made from the code
+# make soak   a million reviews and a minute of slow clients (5 to 10 minutes); WRITE=1 keeps the result there too
 # make lock   pin the newest dependencies again, with hashes
 
 PYTHON ?= python3
@@ -13,7 +14,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 # A missing control plane is an error here, not a skip. It can be built wherever Go is.
 export GPUGATE_REQUIRE_CONTROL_PLANE ?= 1
 
-.PHONY: help run test lint format bench generate lock control-plane clean
+.PHONY: help run test lint format bench soak generate lock control-plane clean
 .DEFAULT_GOAL := help
 
 help:
@@ -58,6 +59,9 @@ bench: $(VENV)/installed-dev
 
 generate: $(VENV)/installed-dev
 	$(BIN)/python -m tests.deploy.generate
+
+soak: $(VENV)/installed-dev
+	$(BIN)/python -m tests.bench.soak $(if $(WRITE),--write)
 
 LOCK := $(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --no-annotate --quiet
 lock: $(VENV)/installed-dev

@@ -126,11 +126,18 @@ class Installed:
 
 @contextmanager
 def installed(
-    plane: ControlPlane, server: Server, policy: Path | str = "shipped", run: str | None = None
+    plane: ControlPlane,
+    server: Server,
+    policy: Path | str = "shipped",
+    run: str | None = None,
+    url: str | None = None,
 ) -> Iterator[Installed]:
-    """The configurations of `gpugate manifests` for the policy, narrowed to one test, until the end."""
+    """The configurations of `gpugate manifests` for the policy, narrowed to one test, until the end.
+
+    They call the server, or what stands in front of it at ``url``.
+    """
     run = run or uuid.uuid4().hex[:8]
-    objects = [obj for obj in manifests(server, policy) if obj["kind"] in KINDS and obj.get("webhooks")]
+    objects = [obj for obj in manifests(server, policy, url) if obj["kind"] in KINDS and obj.get("webhooks")]
     own = {"key": TEST_LABEL, "operator": "In", "values": [run]}
     for obj in objects:
         obj["metadata"]["name"] += f"-{run}"
@@ -167,9 +174,9 @@ def _probe(webhook: dict[str, Any], phase: str, own: dict[str, Any]) -> dict[str
     }
 
 
-def manifests(server: Server, policy: Path | str) -> list[dict[str, Any]]:
-    """What `gpugate manifests` prints for the server."""
-    command = [sys.executable, "-P", "-m", "app.cli", "manifests", "--policy", str(policy), "--url", server.url]
+def manifests(server: Server, policy: Path | str, url: str | None = None) -> list[dict[str, Any]]:
+    """What `gpugate manifests` prints for the server, or for what stands in front of it."""
+    command = [sys.executable, "-P", "-m", "app.cli", "manifests", "--policy", str(policy), "--url", url or server.url]
     result = subprocess.run([*command, "--ca-file", str(server.ca_file)], capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr
     return [obj for obj in yaml.safe_load_all(result.stdout) if obj]

@@ -68,7 +68,7 @@ class Server:
 
     def start(self) -> Self:
         """Start, and wait until it listens. Raises RuntimeError with its standard error if it ends instead."""
-        with self._output.open("wb") as output, self._errors.open("wb") as errors:
+        with self._output.open("ab") as output, self._errors.open("wb") as errors:
             self._process = subprocess.Popen(
                 self._command,
                 stdin=subprocess.DEVNULL,
@@ -175,6 +175,10 @@ class Server:
         whole, _, _ = self._output.read_bytes().rpartition(b"\n")
         lines = [json.loads(line) for line in whole.splitlines()]
         return [line for line in lines if event in (None, line["event"])]
+
+    def forget_logs(self) -> None:
+        """Throw away what it logged so far: a long run would fill the disk."""
+        os.truncate(self._output, 0)
 
     def errors(self) -> str:
         """What it wrote to standard error."""
