@@ -54,8 +54,8 @@ format: $(VENV)/installed-dev
 	$(BIN)/ruff check --fix .
 
 bench: $(VENV)/installed-dev
-	$(BIN)/python -m tests.bench.server $(if $(WRITE),--write docs/benchmarks.md)
-	$(BIN)/python -m tests.bench.check
+	$(BIN)/python -m tests.bench.server $(if $(WRITE),--write)
+	$(BIN)/python -m tests.bench.check $(if $(WRITE),--write)
 
 generate: $(VENV)/installed-dev
 	$(BIN)/python -m tests.deploy.generate

@@ -1,62 +1,121 @@
-"""How long `gpugate check` takes: `python tests/bench/check.py`.
+"""What the command line costs: `python -m tests.bench.check [--rounds N] [--pods N] [--format NAME] [--write]`.
 
-Two ratios. Of 1,000 pods as `kubectl get -o yaml` prints them, to composing the same YAML document by document with
-yaml.CSafeLoader and the cyclic garbage collector off: no values, no checks, no verdicts; the goal is 2. Of one
-manifest, to `python -c pass`; the goal is 6. Both sides are processes of their own, of which start-up is part of the
-second ratio only: for the first, the same run over one pod is taken off. Runs are interleaved, so that what else the
-machine does counts for both alike; the numbers are medians. The peak of memory is that of the process.
+Start-up: `gpugate check` of one manifest, and `gpugate --help`, beside `python -c pass`. Throughput: 1,000 pods as
+`kubectl get -o yaml` prints them, beside composing the same YAML document by document with yaml.CSafeLoader and the
+cyclic garbage collector off (no values, no checks, no verdicts); the same run over one pod is taken off, so start-up
+does not count twice. All are processes of their own, the yardstick too, and take turns, so that what else the machine
+does counts for all alike; the numbers are medians of CPU time, ratios those of neighbours. The peak of memory is that
+of the process.
 """
 
 import argparse
-import gc
-import resource
+import os
 import statistics
 import subprocess
 import sys
 import tempfile
-import time
+from collections.abc import Iterator
 from pathlib import Path
-
-import yaml
+from typing import NamedTuple
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
 from app.report.formats import FORMATS  # noqa: E402
 from tests.bench.documents import POD  # noqa: E402
+from tests.bench.page import machine, today, write_section  # noqa: E402
 
-CHECK = [sys.executable, "-m", "app.cli", "check", "--policy", "shipped", "--fail-on", "none"]
+DEPENDENCIES = ("click", "pydantic", "pyyaml", "orjson")
+GPUGATE = [sys.executable, "-m", "app.cli"]
+LIBRARIES = "import click, orjson, yaml._yaml; from pydantic import BaseModel, Field, ValidationError, create_model"
+COMPOSE = """
+import gc, sys, time, yaml
+pods = open(sys.argv[1], "rb").read().split(b"\\n---\\n")
+gc.disable()
+start = time.process_time()
+for pod in pods:
+    yaml.CSafeLoader(pod).get_single_node()
+print(time.process_time() - start)
+"""
 
 
-def main() -> None:
-    """Measure, and print one line for each thing."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--pods", type=int, default=1000)
-    parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--format", choices=FORMATS, default="text")
-    options = parser.parse_args()
+class Run(NamedTuple):
+    """One run of one process: seconds of CPU, MiB at its peak."""
 
-    pods = [POD.format(n=n).encode() for n in range(options.pods)]
+    cpu: float
+    peak: float
+
+
+class Row(NamedTuple):
+    """What is measured: milliseconds of CPU, times its yardstick, and how many of these are wanted."""
+
+    name: str
+    cpu: float
+    ratio: float
+    wanted: float | None
+    beside: str
+
+
+class Found(NamedTuple):
+    """What came of all rounds."""
+
+    rows: list[Row]
+    peak: float
+    size: float
+
+
+PEAK = 120  # MiB
+
+
+def bench(rounds: int, count: int, output: str) -> Found:
+    """Measure everything, in turns."""
+    pods = [POD.format(n=n).encode() for n in range(count)]
     with tempfile.TemporaryDirectory() as folder:
-        one, many = Path(folder, "one.yaml"), Path(folder, "many.yaml")
+        one, many, stream = (Path(folder, name) for name in ("one.yaml", "many.yaml", "stream.yaml"))
         one.write_bytes(pods[0])
         many.write_bytes(as_list(pods))
-        times: dict[str, list[float]] = {"pass": [], "one": [], "many": [], "compose": []}
-        peak = 0
-        for _ in range(options.rounds):
-            times["compose"].append(compose(pods))
-            times["pass"].append(spent([sys.executable, "-c", "pass"]))
-            times["one"].append(spent([*CHECK, "-o", options.format, str(one)]))
-            times["many"].append(spent([*CHECK, "-o", options.format, str(many)]))
-            peak = max(peak, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
-        pairs = list(zip(times["many"], times["one"], times["compose"], strict=True))
-        large = statistics.median((a - b) / c for a, b, c in pairs)
-        start = statistics.median(a / b for a, b in zip(times["one"], times["pass"], strict=True))
-        for name, values in times.items():
-            print(f"{name:8} {statistics.median(values):6.3f} s")
-        size = f"{options.pods} pods, {many.stat().st_size / 1e6:.1f} MB, -o {options.format}"
-        print(f"{size}: {large:.2f} x composing; peak {peak / 1024:.0f} MB")
-        print(f"one manifest: {start:.1f} x python -c pass")
+        stream.write_bytes(b"\n---\n".join(pods))
+        check = [*GPUGATE, "check", "--policy", "shipped", "--fail-on", "none", "-o", output]
+        commands = {
+            "pass": [sys.executable, "-c", "pass"],
+            "help": [*GPUGATE, "--help"],
+            "libraries": [sys.executable, "-c", LIBRARIES],
+            "one": [*check, str(one)],
+            "many": [*check, str(many)],
+        }
+        runs: dict[str, list[Run]] = {name: [] for name in commands}
+        composing = []
+        for _ in range(rounds):
+            for name, command in commands.items():
+                runs[name].append(run(command))
+            composing.append(float(subprocess.check_output([sys.executable, "-c", COMPOSE, str(stream)])))
+        size = many.stat().st_size / 1e6
+    cpu = {name: [each.cpu for each in found] for name, found in runs.items()}
+    judging = [many - one for many, one in zip(cpu["many"], cpu["one"], strict=True)]
+    rows = [
+        Row("check of one manifest", *compared(cpu["one"], cpu["pass"]), 6, "python -c pass"),
+        Row("importing its libraries alone", *compared(cpu["libraries"], cpu["pass"]), None, "python -c pass"),
+        Row("--help", *compared(cpu["help"], cpu["pass"]), 3, "python -c pass"),
+        Row(f"check of {count:,} pods", *compared(judging, composing), 2, "composing them"),
+    ]
+    return Found(rows, max(each.peak for each in runs["many"]), size)
+
+
+def compared(values: list[float], yardstick: list[float]) -> tuple[float, float]:
+    """The median in milliseconds, and that of the ratios."""
+    ratio = statistics.median(value / base for value, base in zip(values, yardstick, strict=True))
+    return statistics.median(values) * 1000, ratio
+
+
+def run(command: list[str]) -> Run:
+    """Run a process, and see what it took."""
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("PYTHON")}
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, env=environment) as process:
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode != 0:
+        raise subprocess.CalledProcessError(process.returncode, command)
+    return Run(usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
 
 
 def as_list(pods: list[bytes]) -> bytes:
@@ -65,24 +124,42 @@ def as_list(pods: list[bytes]) -> bytes:
     return b"apiVersion: v1\nitems:\n" + items + b'kind: List\nmetadata:\n  resourceVersion: ""\n'
 
 
-def compose(pods: list[bytes]) -> float:
-    """The yardstick: CPU seconds of this process."""
-    gc.collect()
-    gc.disable()
-    start = time.process_time()
-    for pod in pods:
-        yaml.CSafeLoader(pod).get_single_node()
-    spent = time.process_time() - start
-    gc.enable()
-    return spent
+def table(found: Found) -> Iterator[str]:
+    """The rows as Markdown."""
+    yield "| | CPU ms | ratio | wanted | beside |"
+    yield "|---|---:|---:|---:|---|"
+    for row in found.rows:
+        yield f"| {row.name} | {row.cpu:.0f} | {row.ratio:.2f} | {row.wanted or ''} | {row.beside} |"
+    yield f"| peak of memory | {found.peak:.0f} MiB | | {PEAK} MiB | |"
 
 
-def spent(command: list[str]) -> float:
-    """The CPU seconds of a process."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run(command, cwd=ROOT, stdout=subprocess.DEVNULL, check=True)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+def section(found: Found, rounds: int, output: str) -> str:
+    """What is kept of a run."""
+    return f"""
+What the command line costs, in processes of their own that take turns. To compose is to parse YAML with PyYAML's C
+loader into nodes, one document at a time, with the garbage collector off: no values, no checks, no verdicts. The pods
+are those of `kubectl get pods -o yaml`, {found.size:.1f} MB; what a run over one pod takes is taken off there.
+
+Latest run, {today()}: medians of {rounds} interleaved rounds, `-o {output}`.
+
+{chr(10).join(table(found))}
+
+{machine(*DEPENDENCIES)}.
+"""
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description="CPU of the command line, beside what it can't be faster than")
+    parser.add_argument("--pods", type=int, default=1000)
+    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--format", choices=FORMATS, default=FORMATS[0])
+    parser.add_argument("--write", action="store_true", help="keep the table in docs/benchmarks.md")
+    options = parser.parse_args()
+    found = bench(options.rounds, options.pods, options.format)
+    print(*table(found), sep="\n")
+    if options.write:
+        write_section("The command line", section(found, options.rounds, options.format))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """What a review costs: `gpugate serve` with the shipped policy beside a bare uvicorn echo, in one run.
 
-    python -m tests.bench.server [--requests N] [--rounds N] [--write docs/benchmarks.md]
+    python -m tests.bench.server [--requests N] [--rounds N] [--write]
 
 The targets take turns, round by round: the speed of a machine moves by a third within minutes, so only the ratios of
 neighbours count. CPU is what the kernel says that the server's process ran, user and system, divided by its requests.
@@ -12,19 +12,17 @@ import argparse
 import contextlib
 import json
 import os
-import platform
 import statistics
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from datetime import UTC, datetime
-from importlib.metadata import version
 from pathlib import Path
 from typing import NamedTuple
 
 import orjson
 
+from tests.bench.page import machine, today, write_section
 from tests.support.server import Server
 
 CONNECTIONS = (1, 8, 32)
@@ -139,34 +137,23 @@ def line(row: Row) -> str:
     )
 
 
-def machine() -> str:
-    """What it ran on."""
-    models = [text for text in Path("/proc/cpuinfo").read_text().splitlines() if text.startswith("model name")]
-    model = models[0].partition(":")[2].strip() if models else platform.machine()
-    versions = ", ".join(f"{name} {version(name)}" for name in DEPENDENCIES)
-    return f"{model}, {os.cpu_count()} cores, Linux, Python {platform.python_version()}; {versions}"
-
-
-def document(rows: list[Row], rounds: int, requests: int) -> str:
-    """The page that keeps the latest run."""
+def section(rows: list[Row], rounds: int, requests: int) -> str:
+    """What is kept of a run."""
     size = len(orjson.dumps(orjson.loads((HERE / "review.json").read_bytes()))) / 1000
     worst = max(row.ratio for row in rows)
     table = "\n".join([HEADER, *map(line, rows)])
-    return f"""# Benchmarks
+    return f"""
+What a review costs the server's process: `gpugate serve` with the shipped policy, beside a bare ASGI function on stock
+uvicorn that parses the same JSON and echoes the uid (uvloop, httptools, orjson). Same TLS, same recorded review of a
+vLLM pod ({size:.1f} KB); clients and server share the machine. `mutate` answers with the pod's changes, `validate`
+refuses the unchanged pod; both write a line to the decision log.
 
-`make bench` measures what a review costs the server's process: `gpugate serve` with the shipped policy, beside a bare
-ASGI function on stock uvicorn that parses the same JSON and echoes the uid (uvloop, httptools, orjson). Same TLS, same
-recorded review of a vLLM pod ({size:.1f} KB); clients and server share the machine. `mutate` answers with the pod's
-changes, `validate` refuses the unchanged pod; both write a line to the decision log.
-
-Latest run, {datetime.now(UTC):%Y-%m-%d}: medians of {rounds} interleaved rounds of {requests:,} requests.
+Latest run, {today()}: medians of {rounds} interleaved rounds of {requests:,} requests.
 Wanted: at most {LIMIT} times the echo's CPU a request. Worst: {worst:.2f}.
 
 {table}
 
-{machine()}.
-
-Only ratios of one run say something: machines change speed, within minutes when they are shared.
+{machine(*DEPENDENCIES)}.
 """
 
 
@@ -175,7 +162,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="CPU a review, beside a bare echo")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--requests", type=int, default=4000, help="of each target in each round")
-    parser.add_argument("--write", type=Path, metavar="FILE", help="keep the table in this file")
+    parser.add_argument("--write", action="store_true", help="keep the table in docs/benchmarks.md")
     options = parser.parse_args()
     rows: list[Row] = []
     print(HEADER, flush=True)
@@ -183,7 +170,7 @@ def main() -> int:
         rows.append(row)
         print(line(row), flush=True)
     if options.write:
-        options.write.write_text(document(rows, options.rounds, options.requests))
+        write_section("The webhook", section(rows, options.rounds, options.requests))
     return 0 if all(row.ratio <= LIMIT for row in rows) else 1
 
 
