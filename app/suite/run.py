@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable, Iterator
 from datetime import date, datetime
+from functools import cached_property
 from time import perf_counter
+from typing import TYPE_CHECKING
 
-from app.kyverno.expressions import Scope
 from app.policy.compiled import Policy
 from app.policy.errors import PolicyError
 from app.policy.load import load
@@ -12,8 +13,10 @@ from app.suite.case import Case, CaseError, CaseResult, Failure, Place, Sources,
 from app.suite.coverage import Coverage
 from app.suite.golden import write_golden
 from app.suite.kyverno_case import KyvernoSuite
-from app.suite.kyverno_run import run_suite
 from app.suite.subject import answer
+
+if TYPE_CHECKING:
+    from app.kyverno.expressions import Scope
 
 
 class Runner:
@@ -27,13 +30,15 @@ class Runner:
         self._sources = sources
         self._today = today
         self._update = update
-        self._scope = Scope(now)
+        self._now = now
         self._policies: dict[tuple[str, ...], Policy | PolicyError] = {}
 
     def run(self, suites: Iterable[Suite | KyvernoSuite]) -> Iterator[SuiteResult]:
         """The suites with what came of them. One whose policy cannot be loaded is not run."""
         for suite in suites:
             if isinstance(suite, KyvernoSuite):
+                from app.suite.kyverno_run import run_suite  # brings the library of its expressions
+
                 yield run_suite(suite, self._scope)
                 continue
             policy = self._policy(suite.policies)
@@ -43,6 +48,12 @@ class Runner:
             else:
                 self.coverage.policy(policy)
                 yield SuiteResult(suite, policy, tuple(self._case(policy, case) for case in suite.cases))
+
+    @cached_property
+    def _scope(self) -> "Scope":
+        from app.kyverno.expressions import Scope
+
+        return Scope(self._now)
 
     def _policy(self, paths: tuple[str, ...]) -> Policy | PolicyError:
         if paths not in self._policies:
