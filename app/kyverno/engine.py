@@ -149,7 +149,8 @@ def _validated(rule: Rule, validation: Validation, request: Request, variables: 
     outcome = validation.check.run(target, variables)
     if outcome.status != "fail":
         return outcome
-    return outcome._replace(message=_message(rule, validation, outcome.message, variables))
+    message = _message(rule, validation, outcome.message, outcome.variables or variables)
+    return outcome._replace(message=message, variables=None)
 
 
 def _message(rule: Rule, validation: Validation, detail: str, variables: Variables) -> str:

@@ -31,20 +31,6 @@ _NUMBER: Final = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?"
 
 def equals(key: Any, value: Any) -> bool:
     """``Equals``: numbers and texts alike, durations and quantities by what they mean, texts by wildcards."""
-    return _equal(key, value) is True
-
-
-def not_equals(key: Any, value: Any) -> bool:
-    """``NotEquals``: true too where the types cannot be compared; false for null, and for a quantity and a text."""
-    kind = type(key)
-    if kind not in (bool, int, float, str, dict, list):
-        return False
-    if kind is str and type(value) is str and not _durations(key, value) and quantity(key) and not quantity(value):
-        return False
-    return _equal(key, value) is not True
-
-
-def _equal(key: Any, value: Any) -> bool:
     kind = type(key)
     if kind is bool or kind in (list, dict):
         return type(value) is kind and key == value and _same_types(key, value)
@@ -55,13 +41,16 @@ def _equal(key: Any, value: Any) -> bool:
     both = _durations(key, value)
     if both is not None:
         return both[0] == both[1]
-    if type(value) is not str:
-        return False
     amount = quantity(key)
-    if amount is not None:
-        other = quantity(value)
+    if amount is not None and type(value) in (str, int, float):
+        other = quantity(sprint(value))
         return other is not None and amount.nano == other.nano
-    return wildcard(value, key)
+    return type(value) is str and wildcard(value, key)
+
+
+def not_equals(key: Any, value: Any) -> bool:
+    """``NotEquals``: true too where the types cannot be compared; false for null."""
+    return key is not None and not equals(key, value)
 
 
 def _equal_number(key: float, value: Any) -> bool:

@@ -13,7 +13,7 @@ from app.kyverno.selectors import LabelSelector, compile_selector
 from app.kyverno.shapes import a_list, a_map, only_keys, suggestion, texts
 from app.kyverno.templates import Compiler, Template
 from app.kyverno.types import Flaw, InvalidPolicy
-from app.kyverno.validation import CHECKS, UNSUPPORTED, Check, compile_check
+from app.kyverno.validation import CHECKS, UNSUPPORTED, Check, compile_check, names_of_elements
 from app.kyverno.values import wildcard
 from app.kyverno.variables import BUILT_IN, Entry
 
@@ -291,7 +291,9 @@ def _validation(value: Any, spec: dict[str, Any], pointer: str, rule: str, compi
         overrides = _overrides(spec.get("validationFailureActionOverrides"), at, flaws)
     return Validation(
         check,
-        compiler.text(message, f"{pointer}/message") if message else None,
+        compiler.within(names_of_elements(value.get("foreach"))).text(message, f"{pointer}/message")
+        if message
+        else None,
         action,
         overrides,
         value.get("allowExistingViolations") is not False,

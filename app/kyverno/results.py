@@ -1,21 +1,28 @@
 """What the checks of a rule say, before it becomes the rule's result."""
 
 import json
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from app.kyverno.patterns import ABSENT, Mismatch
 from app.kyverno.types import Status
 from app.model.patch import unescape
 
+if TYPE_CHECKING:
+    from app.kyverno.variables import Variables
+
 _LONGEST: Final = 80
 
 
 class Outcome(NamedTuple):
-    """A status, what to say about it, and the field that it is about (JSON Pointer)."""
+    """A status, what to say about it, and the field that it is about (JSON Pointer).
+
+    ``variables`` are those of the element that it is about, for the message of the rule.
+    """
 
     status: Status
     message: str = ""
     pointer: str = ""
+    variables: "Variables | None" = None
 
 
 PASSED: Final = Outcome("pass")

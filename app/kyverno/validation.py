@@ -148,7 +148,7 @@ class ForEach(NamedTuple):
         if scoped:
             target = Target(element, target.resource, True, pointer, target.deleted, target.given)
         outcome = self.check.run(target, variables, nesting + 1)
-        return outcome if outcome.pointer else outcome._replace(pointer=pointer)
+        return outcome._replace(pointer=outcome.pointer or pointer, variables=outcome.variables or variables)
 
 
 def elements_of(listed: Template, variables: Variables) -> list[Any]:
@@ -249,6 +249,16 @@ def _foreach(item: Any, pointer: str, compiler: Compiler, nesting: int) -> list[
             compile_check(item, pointer, inner, "an entry of foreach", nesting + 1),
         )
     ]
+
+
+def names_of_elements(value: Any, nesting: int = 0) -> frozenset[str]:
+    """The names that there are for the elements of any foreach of a rule, which its message may use."""
+    found: frozenset[str] = frozenset()
+    for item in value if type(value) is list else ():
+        if type(item) is dict:
+            inner = names_of_elements(item.get("foreach"), nesting + 1)
+            found = found.union(foreach_names(nesting), names_of(item.get("context")), inner)
+    return found
 
 
 def foreach_names(nesting: int) -> frozenset[str]:

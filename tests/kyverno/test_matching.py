@@ -9,7 +9,7 @@ from app.kyverno.policy import compile_policy
 from app.kyverno.types import Request
 from tests.kyverno.judging import applied, pod, policy
 
-DENY = {"deny": {}}
+DENY: dict[str, Any] = {"deny": {}}
 
 
 def selected(match: dict[str, Any], resource: dict[str, Any] | None = None, **request: Any) -> bool:

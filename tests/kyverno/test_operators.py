@@ -34,12 +34,14 @@ EQUAL = [
     ({"a": 1}, {"a": 2}, False, True),
     ({"a": 1}, "a", False, True),
     (None, None, False, False),  # null is of no type that can be compared
-    (None, "a", False, False),
+    (None, None, False, False),
     ("1h", "60m", True, False),
     ("1h", 3600, True, False),
     ("1Gi", "1024Mi", True, False),
     ("1Gi", "1023Mi", False, True),
-    ("1", "x", False, False),  # a quantity and a text: neither
+    ("1", "x", False, True),
+    ("5", 5, True, False),
+    ("5", 6, False, True),
     ("", "", True, False),
     ("a", "", False, True),
 ]
