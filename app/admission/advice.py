@@ -7,6 +7,7 @@ the creation of kinds that the policy wants to be whole or not at all is refused
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from app.admission.controllers import controller_findings
 from app.admission.judge import judge
 from app.admission.review import Request, answer, bounded, forbidden, printable, record
 from app.admission.webhook import Answer, failure
@@ -82,18 +83,22 @@ def _same_templates(obj: dict[str, Any], old: dict[str, Any] | None, kinds: Kind
 
 
 def _judged(policy: Policy, mode: Mode, request: Request, context: Context, kinds: Kinds) -> Iterator[_Said]:
-    """What is found in each template, once."""
+    """What is found in each template, and in the object itself, once."""
     assert request.object is not None
     found = list(templates(request.object, kinds))
     known = set()
+    in_pods: list[Finding] = []
     for template in found:
         pods = _pods(request.kind, template, several=len(found) > 1)
         verdict = judge(policy, template.pod(), context._replace(template=template.kind.validated), mode)
+        in_pods += verdict.findings
         for finding in verdict.findings:
             said = _Said(finding, pods)
             if said.text(mode) not in known:
                 known.add(said.text(mode))
                 yield said
+    for finding in controller_findings(policy, request.object, context, in_pods):
+        yield _Said(finding, f"this {request.kind}")
 
 
 def _pods(kind: str, template: Template, *, several: bool) -> str:

@@ -148,7 +148,7 @@ def subject_of(request: Request) -> Subject:
         kind,
         request.subresource,
         name,
-        name if kind.kind == "Namespace" else str(metadata.get("namespace") or request.namespace),
+        name if kind.kind == "Namespace" else request.namespace or str(metadata.get("namespace") or ""),
         _texts_of(metadata.get("labels")),
         _texts_of(metadata.get("annotations")),
         request.namespace_labels if request.namespace_labels is not None else _NO_LABELS,

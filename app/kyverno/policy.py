@@ -1,26 +1,23 @@
 """ClusterPolicy and Policy documents, compiled."""
 
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal
 
 from app.kyverno import autogen
+from app.kyverno.actions import Action, Override, read_action, read_overrides
 from app.kyverno.conditions import Conditions, compile_conditions
 from app.kyverno.contexts import compile_context, names_of
 from app.kyverno.kinds import Kind
 from app.kyverno.matching import Match, compile_match
 from app.kyverno.mutation import Mutation, compile_mutation
-from app.kyverno.selectors import LabelSelector, compile_selector
-from app.kyverno.shapes import a_list, a_map, only_keys, suggestion, texts
+from app.kyverno.shapes import a_list, a_map, only_keys, suggestion
 from app.kyverno.templates import Compiler, Template
 from app.kyverno.types import Flaw, InvalidPolicy
 from app.kyverno.validation import CHECKS, UNSUPPORTED, Check, compile_check, names_of_elements
-from app.kyverno.values import wildcard
 from app.kyverno.variables import BUILT_IN, Entry
 
 KINDS: Final = ("ClusterPolicy", "Policy")
 VERSIONS: Final = ("kyverno.io/v1", "kyverno.io/v2beta1")
-
-Action = Literal["Audit", "Enforce"]
 
 _SPEC: Final = (
     "admission", "applyRules", "background", "emitWarning", "failurePolicy", "generateExisting",
@@ -42,20 +39,6 @@ _NOT_TAKEN: Final = {
 }
 _LONGEST_NAME: Final = 63
 _KNOWN_KINDS: Final = 64
-
-
-class Override(NamedTuple):
-    """Another action for some namespaces."""
-
-    action: Action
-    namespaces: tuple[str, ...]
-    selector: LabelSelector | None
-
-    def covers(self, namespace: str, labels: dict[str, str]) -> bool:
-        """Whether the namespace is one of these."""
-        return (not self.namespaces or any(wildcard(each, namespace) for each in self.namespaces)) and (
-            self.selector is None or self.selector.selects(labels)
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,13 +265,13 @@ def _validation(value: Any, spec: dict[str, Any], pointer: str, rule: str, compi
         flaws.append(Flaw(f"{pointer}/message", "the message must be text"))
         message = None
     check = compile_check(value, pointer, compiler, "validate")
-    action = _action(value.get("failureAction"), f"{pointer}/failureAction", flaws)
-    overrides = _overrides(value.get("failureActionOverrides"), f"{pointer}/failureActionOverrides", flaws)
+    action = read_action(value.get("failureAction"), f"{pointer}/failureAction", flaws)
+    overrides = read_overrides(value.get("failureActionOverrides"), f"{pointer}/failureActionOverrides", flaws)
     if value.get("failureAction") is None:
-        action = _action(spec.get("validationFailureAction"), "/spec/validationFailureAction", flaws)
+        action = read_action(spec.get("validationFailureAction"), "/spec/validationFailureAction", flaws)
     if not overrides:
         at = "/spec/validationFailureActionOverrides"
-        overrides = _overrides(spec.get("validationFailureActionOverrides"), at, flaws)
+        overrides = read_overrides(spec.get("validationFailureActionOverrides"), at, flaws)
     return Validation(
         check,
         compiler.within(names_of_elements(value.get("foreach"))).text(message, f"{pointer}/message")
@@ -298,27 +281,3 @@ def _validation(value: Any, spec: dict[str, Any], pointer: str, rule: str, compi
         overrides,
         value.get("allowExistingViolations") is not False,
     )
-
-
-def _action(value: Any, pointer: str, flaws: list[Flaw]) -> Action:
-    if type(value) is str and value.lower() in ("audit", "enforce"):
-        return "Enforce" if value.lower() == "enforce" else "Audit"
-    if value is not None:
-        flaw = Flaw(pointer, f'the action cannot be "{value}"; {suggestion(value, ("Audit", "Enforce"))}')
-        if flaw not in flaws:  # that of the policy is read for each of its rules
-            flaws.append(flaw)
-    return "Audit"
-
-
-def _overrides(value: Any, pointer: str, flaws: list[Flaw]) -> tuple[Override, ...]:
-    found = []
-    for index, item in enumerate([] if value is None else a_list(value, pointer, flaws, "overrides")):
-        at = f"{pointer}/{index}"
-        if not a_map(item, at, flaws, "an override"):
-            continue
-        only_keys(item, ("action", "namespaces", "namespaceSelector"), at, flaws, "an override")
-        action = _action(item.get("action"), f"{at}/action", flaws)
-        namespaces = texts(item.get("namespaces"), f"{at}/namespaces", flaws, "namespaces")
-        selector = compile_selector(item.get("namespaceSelector"), f"{at}/namespaceSelector", flaws)
-        found.append(Override(action, namespaces, selector))
-    return tuple(found)

@@ -58,8 +58,9 @@ def every_entry(policy: Policy, phase: Phase, scope: Scope = "tight") -> list[An
 def advisory(policy: Policy, scope: Scope = "tight") -> list[Advisory]:
     """The entries: those of workloads, by mode, and that of namespaces."""
     conditions = broad(policy) if scope == "broad" else tight(policy)
-    pods = (*gpu_templates(policy, scope), *conditions.claims, *conditions.refused, *conditions.noticed)
-    said = policy.rules or policy.injections or scope == "broad"
+    kyverno = (*conditions.changed, *conditions.noted, *conditions.advised)
+    pods = (*gpu_templates(policy, scope), *conditions.claims, *conditions.refused, *conditions.noticed, *kyverno)
+    said = policy.rules or policy.injections or policy.kyverno or scope == "broad"
     found = [entry for each in namespaces(policy) for entry in _workloads(policy, pods, each)] if said else []
     return [*found, _namespaces()]
 

@@ -35,8 +35,8 @@ class Conditions:
     ``gpu``: GPU pods. ``claims``: pods whose claims hide their device class. ``refused`` and ``noticed``: pods without
     GPUs that a rule with action deny, and with any other, can find fault with; and any pods with which Kyverno's
     policies can. ``changed`` and ``noted``: pods that these change, where an outage must not, and may, let them through
-    unchanged. ``update``: what an update must do to be judged. ``exempt``: pods that the policy exempts, and mirror
-    pods.
+    unchanged; ``advised``: all that makes pods, where they are for kinds of it. ``update``: what an update must do to
+    be judged. ``exempt``: pods that the policy exempts, and mirror pods.
     """
 
     gpu: tuple[str, ...]
@@ -47,6 +47,7 @@ class Conditions:
     exempt: tuple[str, ...]
     changed: tuple[str, ...] = ()
     noted: tuple[str, ...] = ()
+    advised: tuple[str, ...] = ()
 
 
 def tight(policy: Policy) -> Conditions:
@@ -64,6 +65,7 @@ def tight(policy: Policy) -> Conditions:
         exempt=_exempt(policy.exempt),
         changed=_in_order(kyverno.changed),
         noted=_in_order(kyverno.noted),
+        advised=kyverno.advised,
     )
 
 
@@ -87,6 +89,7 @@ def broad(policy: Policy) -> Conditions:
         update=_update(names_images=True, more=kyverno.updated),
         exempt=_exempt(Exempt()),
         noted=_in_order((*kyverno.changed, *kyverno.noted)),
+        advised=kyverno.advised,
     )
 
 
@@ -104,6 +107,7 @@ def either(first: Conditions, second: Conditions) -> Conditions:
         exempt=exempt,
         changed=(*first.changed, *second.changed),
         noted=(*first.noted, *second.noted),
+        advised=(*first.advised, *second.advised),
     )
 
 

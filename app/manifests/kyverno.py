@@ -1,6 +1,7 @@
 """Which pods the rules of Kyverno's policies are for, as CEL conditions: of what their matches say, what CEL can tell.
 
-Whatever cannot be told for sure (excludes, names, annotations, wildcards in the middle, who asks) is taken to hold.
+Whatever cannot be told for sure (excludes, names, annotations, operations, wildcards in the middle, who asks) is taken
+to hold.
 """
 
 from collections.abc import Iterable
@@ -25,7 +26,7 @@ class Reach:
 
     ``changed`` and ``noted``: rules that mutate, where an outage may not, and may, let pods through unchanged.
     ``refused``: rules that can refuse; ``noticed``: all others that validate. ``updated``: what an update must do for
-    them to be asked; None if there are none.
+    them to be asked. ``advised``: what makes pods, where a rule is for its kind rather than for pods.
     """
 
     changed: tuple[str, ...] = ()
@@ -33,6 +34,7 @@ class Reach:
     refused: tuple[str, ...] = ()
     noticed: tuple[str, ...] = ()
     updated: tuple[str, ...] = ()
+    advised: tuple[str, ...] = ()
 
 
 def reach(policy: Policy) -> Reach:
@@ -50,6 +52,17 @@ def reach(policy: Policy) -> Reach:
     return Reach(
         **{name: tuple(dict.fromkeys(conditions)) for name, conditions in found.items()},
         updated=_UPDATED if updates else (),
+        advised=(_ALWAYS,) if any(_names_controllers(each) for each in policy.kyverno) else (),
+    )
+
+
+def _names_controllers(policy: "ClusterPolicy") -> bool:
+    """Whether a rule names kinds beside pods; Kyverno's own rules for them are for what those for pods are for."""
+    return any(
+        each.kinds and not any(kind.pods for kind in each.kinds)
+        for rule in policy.rules
+        if not rule.generated
+        for each in rule.match.filters
     )
 
 
@@ -98,8 +111,6 @@ def _filter(each: "Filter", *, by_labels: bool) -> str | None:
     if each.kinds and not any(kind.pods for kind in each.kinds):
         return None
     condition = _names("request.namespace", each.namespaces)
-    if each.operations:
-        condition = _both(f"request.operation in {cel.texts(each.operations)}", condition)
     if by_labels and each.selector is not None:
         condition = _both(condition, _labels(each.selector))
     return condition
