@@ -20,6 +20,7 @@ COMMANDS: Final = {
     "explain": "explain a rule, an injection, or the verdict on a file",
     "keeper": "keep certificates, configurations and cluster facts in step",
     "manifests": "print the webhook configurations for a policy",
+    "migrate": "turn Kyverno policies into a GpuPolicy",
     "modes": "show and change the modes of namespaces, and what breaks",
     "replay": "show what another policy would have answered to recorded pods",
     "scan": "judge what is in a cluster",

@@ -6,6 +6,7 @@ fail nothing there. Source: kyverno cmd/cli/kubectl-kyverno/commands/test/{comma
 """
 
 from collections.abc import Iterator
+from datetime import datetime
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -25,14 +26,14 @@ class _Said(NamedTuple):
     unproven: bool = False
 
 
-def run_suite(suite: KyvernoSuite, scope: Scope) -> SuiteResult:
-    """The suite with what came of its assertions."""
+def run_suite(suite: KyvernoSuite, now: datetime | None) -> SuiteResult:
+    """The suite with what came of its assertions; ``now`` is the time, if it is known."""
     if suite.flaws:
         return SuiteResult(suite, None, errors=suite.flaws)
     inputs = read_inputs(suite)
     if inputs.errors:
         return SuiteResult(suite, None, errors=tuple(inputs.errors))
-    checks = _Checks(suite, inputs, scope)
+    checks = _Checks(suite, inputs, Scope(now))
     return SuiteResult(suite, None, tuple(_case(checks, case) for case in suite.cases))
 
 

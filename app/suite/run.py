@@ -2,9 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from datetime import date, datetime
-from functools import cached_property
 from time import perf_counter
-from typing import TYPE_CHECKING
 
 from app.policy.compiled import Policy
 from app.policy.errors import PolicyError
@@ -14,9 +12,6 @@ from app.suite.coverage import Coverage
 from app.suite.golden import write_golden
 from app.suite.kyverno_case import KyvernoSuite
 from app.suite.subject import answer
-
-if TYPE_CHECKING:
-    from app.kyverno.expressions import Scope
 
 
 class Runner:
@@ -39,7 +34,7 @@ class Runner:
             if isinstance(suite, KyvernoSuite):
                 from app.suite.kyverno_run import run_suite  # brings the library of its expressions
 
-                yield run_suite(suite, self._scope)
+                yield run_suite(suite, self._now)
                 continue
             policy = self._policy(suite.policies)
             if isinstance(policy, PolicyError):
@@ -48,12 +43,6 @@ class Runner:
             else:
                 self.coverage.policy(policy)
                 yield SuiteResult(suite, policy, tuple(self._case(policy, case) for case in suite.cases))
-
-    @cached_property
-    def _scope(self) -> "Scope":
-        from app.kyverno.expressions import Scope
-
-        return Scope(self._now)
 
     def _policy(self, paths: tuple[str, ...]) -> Policy | PolicyError:
         if paths not in self._policies:
