@@ -7,6 +7,7 @@ import click
 
 from app.cli.listen import listen
 from app.cli.options import cluster_options, find_policy, policy_option
+from app.model.words import counted
 
 if TYPE_CHECKING:
     from app.server.board.snapshots import Make
@@ -76,8 +77,11 @@ def command(
 
             changes = ClusterChanges(source)
     if folder is not None:
-        count = write_files(first_of(make), folder)
+        shown = first_of(make)
+        count = write_files(shown, folder)
         click.echo(f"{count} files in {folder}; open {folder / 'index.html'}", err=True)
+        if shown.errors:
+            click.echo(f"Note: {counted(len(shown.errors), 'thing')} could not be read; the board says which", err=True)
         return
     with listen(_HOST, port, "--port") as bound:
         if file is None:

@@ -188,3 +188,9 @@ def rollout() -> Snapshot:
             ),
         ),
     )
+
+
+def large(count: int) -> Snapshot:
+    """A snapshot with so many workloads that are refused in one namespace, and as many spread over forty."""
+    spread = [namespace(f"team-{number}", "warn", (count // 40, 0, 0, 0)) for number in range(40)]
+    return snapshot([namespace("big", "warn", (count, 0, 0, 0)), *spread])

@@ -13,7 +13,7 @@ from app.report.board.overview import overview
 from app.report.board.pages import WORKLOADS_IN_FILES
 from app.report.snapshot import Snapshot
 from tests.board.browsing import watched
-from tests.board.samples import UNEQUAL, namespace, rollout, snapshot, workload
+from tests.board.samples import UNEQUAL, large, namespace, rollout, snapshot, workload
 
 HOSTILE = '<img src=x onerror="document.title=1">&\'"</script><script>document.title=2</script>'
 POINTER = "/" + HOSTILE.replace("/", "~1")
@@ -96,12 +96,6 @@ def test_names_with_html_in_them_stay_text(browser: Browser, tmp_path: Path) -> 
         assert [path.name for path in (tmp_path / "namespaces").iterdir()] == [
             urlsplit(page.url).path.rpartition("/")[2]
         ]
-
-
-def large(count: int) -> Snapshot:
-    """A snapshot with so many workloads that are refused in one namespace, and as many spread over forty."""
-    spread = [namespace(f"team-{number}", "warn", (count // 40, 0, 0, 0)) for number in range(40)]
-    return snapshot([namespace("big", "warn", (count, 0, 0, 0)), *spread])
 
 
 def test_many_workloads_make_many_pages_of_bounded_size() -> None:

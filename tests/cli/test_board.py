@@ -21,7 +21,9 @@ def test_the_command_writes_the_files(gpugate: Gpugate, scan: str, tmp_path: Pat
     folder = tmp_path / "public" / "board"
     first = gpugate("board", "--snapshot", scan, "--export", str(folder))
     assert (first.code, first.out) == (0, "")
-    assert first.err == f"17 files in {folder}; open {folder / 'index.html'}\n"
+    assert first.err == (
+        f"17 files in {folder}; open {folder / 'index.html'}\nNote: 1 thing could not be read; the board says which\n"
+    )
     # Again, of a cluster that has less: what is left of the first is gone, what is not ours is not.
     (folder / "notes.txt").write_text("mine")
     less = snapshot([namespace("only", "warn", (1, 0, 0, 0))]).to_json()

@@ -40,7 +40,7 @@ class Advice(NamedTuple):
 def advice(finding: SnapshotFinding) -> Advice:
     """The halves of a finding's message, without the container, which the finding names beside it.
 
-    Messages of rules read "found; wanted" (CONTRIBUTING.md). Only violations ask for something to be written.
+    Messages of rules end in what to write, after a semicolon. Only violations ask for something to be written.
     """
     message = finding.message
     if finding.container is not None:

@@ -40,8 +40,8 @@ class Board:
         self._source = source
         self._notices: dict[str, Notice] = {}
 
-    def application(self, port: int) -> Guard:
-        """The ASGI application, for the port that it is served at."""
+    def application(self) -> Guard:
+        """The ASGI application."""
         app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False)
         app.add_api_route("/", self._overview, methods=_READ)
         app.add_api_route("/status", self._status, methods=_READ)
@@ -52,7 +52,7 @@ class Board:
         app.add_api_route("/{name}", self._asset, methods=_READ)
         app.add_exception_handler(StarletteHTTPException, _failed)
         app.add_exception_handler(Exception, _broken)
-        return Guard(app, port, _message)
+        return Guard(app, _message)
 
     async def _overview(self, request: Request) -> Response:
         key = request.query_params.get("key")

@@ -1,13 +1,15 @@
 """Who may ask the board for what: it shows a cluster, and may change it, with the rights of who started it.
 
-Other pages in the same browser can send requests here too. Against them: the Host must be this server's own, or a name
-that an attacker points at 127.0.0.1 would make his page same-origin (DNS rebinding); what changes something needs a
-POST from a page of this origin, and the token that only such a page can read.
+Other pages in the same browser can send requests here too. Against them: the Host must be a name of this machine, or
+a name that an attacker points at 127.0.0.1 would make his page same-origin (DNS rebinding); what changes something needs
+a POST from a page of this origin, and the token that only such a page can read. The port may be another, that of a
+forwarding such as ssh's.
 
 Other users of the machine can reach the port. They can read, and change nothing: that also needs the key that was
 printed for who started the server, which the browser keeps in a cookie.
 """
 
+import re
 import secrets
 from collections.abc import Awaitable, Callable
 from typing import Final
@@ -19,7 +21,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 Refuse = Callable[[int, str, str], ASGIApp]
 """Makes the answer to a request that is refused, of a status, a title and a text."""
 
-HOSTS: Final = ("127.0.0.1", "localhost", "[::1]")
+_HOST: Final = re.compile(r"(127\.0\.0\.1|localhost|\[::1\])(:\d{1,5})?", re.ASCII)
 _SAFE: Final = frozenset({"GET", "HEAD"})
 _HEADERS: Final = {
     "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; "
@@ -37,9 +39,8 @@ _HEADERS: Final = {
 class Guard:
     """ASGI middleware: refuses what comes from elsewhere, and adds the headers that browsers protect pages by."""
 
-    def __init__(self, app: ASGIApp, port: int, refuse: Refuse) -> None:
+    def __init__(self, app: ASGIApp, refuse: Refuse) -> None:
         self._app = app
-        self._hosts = frozenset(f"{host}:{port}" for host in HOSTS) | (frozenset(HOSTS) if port == 80 else frozenset())
         self._refuse = refuse
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -51,7 +52,7 @@ class Guard:
 
     def _refusal(self, method: str, headers: Headers) -> ASGIApp | None:
         host = headers.get("host", "")
-        if host not in self._hosts:
+        if not _HOST.fullmatch(host):
             return self._refuse(421, "Not this address", "The board answers at 127.0.0.1 and localhost only.")
         if method in _SAFE:
             return None

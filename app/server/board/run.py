@@ -19,7 +19,7 @@ def run(board: Board, bound: socket.socket, listening: Callable[[], None]) -> No
     handler.setFormatter(_OneLine("Error: %(message)s"))
     logging.basicConfig(handlers=[handler], level=logging.ERROR, force=True)
     config = uvicorn.Config(
-        board.application(bound.getsockname()[1]),
+        board.application(),
         interface="asgi3",
         lifespan="off",
         ws="none",

@@ -75,8 +75,10 @@ async function askServer(form) {
     if (mine !== asked) return;
     history.replaceState(null, "", address);
     const [here, there] = [document, page].map((each) => each.querySelector("[data-filtered]"));
-    for (const old of [...here.children]) if (!old.matches("h2, .filters")) old.remove();
-    for (const fresh of [...there.children]) if (!fresh.matches("h2, .filters")) here.append(document.adoptNode(fresh));
+    const stays = "h2, .filters, [data-shown]"; // the last is spoken by screen readers when its text changes
+    for (const old of [...here.children]) if (!old.matches(stays)) old.remove();
+    for (const fresh of [...there.children]) if (!fresh.matches(stays)) here.append(document.adoptNode(fresh));
+    here.querySelector("[data-shown]").textContent = there.querySelector("[data-shown]").textContent;
   } catch {
     if (mine === asked) location.assign(address);
   }
