@@ -5,7 +5,7 @@ from typing import Final
 
 import click
 
-from app.cli.board_snapshots import ClusterSnapshots
+from app.cli.board_snapshots import ClusterSnapshots, in_a_line
 from app.cli.modes_demote import present, weaker
 from app.cli.modes_promote import Plan, choose, plan
 from app.model.words import counted
@@ -56,7 +56,7 @@ class ClusterChanges:
                     raise ChangeRefused(_refusal(planned), can_be_forced=True)
             choose(cluster, namespace, to)
         except click.ClickException as error:
-            raise ChangeRefused("; ".join(error.message.splitlines())) from error
+            raise ChangeRefused(in_a_line(error)) from error
         return f"{namespace} was in {state.mode}, and is in {to} now."
 
 

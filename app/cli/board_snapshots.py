@@ -55,14 +55,21 @@ class ClusterSnapshots:
         """Scan; raises SnapshotFailed."""
         now = datetime.now(UTC)
         try:
-            scan = Scan(self.cluster(), self.policy(), now.date(), namespace=self._namespace)
+            policy, cluster = self.policy(), self.cluster()
+            scan = Scan(cluster, policy, now.date(), namespace=self._namespace)
             for _ in scan.objects():
                 pass  # the scan itself keeps what a snapshot needs
         except click.ClickException as error:
-            raise SnapshotFailed("; ".join(error.message.splitlines())) from error
+            raise SnapshotFailed(in_a_line(error)) from error
         except ClusterError as error:
             raise SnapshotFailed(str(error)) from error
         return scan.snapshot(now)
+
+
+def in_a_line(error: click.ClickException) -> str:
+    """The message of an error: what went wrong, and if it has a list of problems, those after it."""
+    head, *problems = error.message.splitlines()
+    return f"{head} {'; '.join(problems)}" if problems else head
 
 
 def first_of(make: Make) -> Snapshot:

@@ -1,5 +1,7 @@
 """The board over a real API server: what it shows is so, and its buttons change what they say."""
 
+import html
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,9 +11,10 @@ import pytest
 import yaml
 from playwright.sync_api import Browser
 
+from app.manifests.scan_rbac import SCANNER, scan_rbac
 from tests.board.browsing import watched
 from tests.board.running import RunningBoard
-from tests.controlplane import ControlPlane
+from tests.controlplane import ControlPlane, wait_for
 from tests.support.cluster import MODE_LABEL
 from tests.support.workloads import BAD, GOOD, PATHS, create, deployment
 
@@ -185,3 +188,36 @@ def test_a_page_says_that_there_is_a_newer_scan(
         open_page.page.clock.fast_forward(6_000)
         open_page.page.get_by_role("link", name="Show it").click()
         assert open_page.page.locator(".figure").inner_text() == "3 GPU workloads in 1 namespace"
+
+
+def test_the_rights_of_a_scan_are_enough_to_look_and_not_to_change(
+    control_plane: ControlPlane, namespace: str, policy: str
+) -> None:
+    """With the ClusterRole that an installation brings, under a name of this test."""
+    user = f"system:serviceaccount:{namespace}:{SCANNER}"
+    api, paths = control_plane.client(), []
+    for obj in json.loads(json.dumps(scan_rbac(namespace))):  # where objects share no parts
+        if obj["metadata"]["name"] == SCANNER and obj["kind"] != "ServiceAccount":
+            obj["metadata"]["name"] = name = f"{SCANNER}-{namespace}"
+            if "roleRef" in obj:
+                obj["roleRef"]["name"] = name
+            collection = f"/apis/rbac.authorization.k8s.io/v1/{obj['kind'].lower()}s"
+            api.post(collection, obj).expect(201)
+            paths.append(f"{collection}/{name}")
+    try:
+        # The authorizer hears of new roles a little later.
+        wait_for(lambda: control_plane.client(user).get("/api/v1/namespaces").status == 200, message="the rights")
+        arguments = ["--policy", policy, "--kubeconfig", str(control_plane.kubeconfig_for(user)), "--allow-promote"]
+        with RunningBoard(*arguments) as board, httpx.Client(base_url=board.url, follow_redirects=True) as owner:
+            page = owner.get(board.opened).text
+            assert f">{namespace}</a>" in page
+            assert "Not everything could be read" not in page
+            token = re.search(r'name="token" value="([^"]+)"', page)
+            assert token
+            form, own = {"token": token[1], "to": "warn"}, {"origin": board.url}
+            answer = owner.post(f"/namespaces/{namespace}/mode", data=form, headers=own)
+            assert f"ServiceAccount {namespace}/{SCANNER} may not patch namespaces" in html.unescape(answer.text)
+            assert mode(control_plane, namespace) == "audit"
+    finally:
+        for path in paths:
+            api.delete(path)

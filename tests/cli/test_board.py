@@ -1,5 +1,6 @@
 """`gpugate board`: files, and what is wrong said in a line."""
 
+import json
 import socket
 from pathlib import Path
 
@@ -7,6 +8,7 @@ import pytest
 
 from tests.board.samples import namespace, rollout, snapshot
 from tests.cli.conftest import Gpugate
+from tests.controlplane import ControlPlane
 
 
 @pytest.fixture
@@ -81,3 +83,57 @@ def test_a_port_in_use(gpugate: Gpugate, scan: str) -> None:
         done = gpugate("board", "--snapshot", scan, "--port", str(port))
     assert done.code == 2
     assert done.err == f"Error: cannot listen on 127.0.0.1:{port}: Address already in use; choose another with --port\n"
+
+
+@pytest.mark.parametrize("export_to", [[], ["--export", "out"]])
+def test_a_cluster_that_is_not_there_is_one_line(gpugate: Gpugate, folder: Path, export_to: list[str]) -> None:
+    unreachable = {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "clusters": [{"name": "c", "cluster": {"server": "https://127.0.0.1:1"}}],
+        "users": [{"name": "u", "user": {"token": "t"}}],
+        "contexts": [{"name": "x", "context": {"cluster": "c", "user": "u"}}],
+        "current-context": "x",
+    }
+    (folder / "kubeconfig").write_text(json.dumps(unreachable))
+    done = gpugate("board", "--policy", "shipped", "--kubeconfig", "kubeconfig", "--port", "0", *export_to)
+    assert done.code == 2
+    assert done.err.removeprefix("scanning the cluster ...\n") == (
+        'Error: the cluster of context "x" cannot be reached at https://127.0.0.1:1: connection refused\n'
+    )
+    assert not (folder / "out").exists()
+
+
+def test_who_may_not_look_is_told_what_is_missing(gpugate: Gpugate, control_plane: ControlPlane) -> None:
+    nobody = str(control_plane.kubeconfig_for("board-nobody"))
+    done = gpugate("board", "--policy", "shipped", "--kubeconfig", nobody, "--export", "out")
+    assert done.code == 2
+    assert done.err.startswith(
+        'Error: user "board-nobody" may not list namespaces in the whole cluster: a ClusterRole '
+    )
+    assert done.err.count("\n") == 1
+
+
+def test_a_policy_that_cannot_be_used(gpugate: Gpugate, folder: Path, control_plane: ControlPlane) -> None:
+    (folder / "policy.yaml").write_text("kind: GpuPolicy\n")
+    kubeconfig = str(control_plane.kubeconfig)
+    done = gpugate("board", "--policy", "policy.yaml", "--kubeconfig", kubeconfig, "--export", "out")
+    assert done.code == 2
+    assert done.err.startswith("Error: the policy cannot be used: policy.yaml:1:1: ")
+    assert gpugate("board", "--export", "out").err.splitlines()[-1].startswith("Error: there is no policy: ")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--snapshot", "a", "--context", "b"], "--snapshot takes the place of a cluster"),
+        (["--snapshot", "a", "--policy", "b"], "--snapshot takes the place of a cluster"),
+        (["--snapshot", "a", "--allow-promote"], "--allow-promote is for a cluster"),
+        (["--policy", "shipped", "--export", "a", "--allow-promote"], "--allow-promote is for a cluster"),
+        (["--port", "65536"], "65536 is not in the range"),
+    ],
+)
+def test_options_that_contradict_each_other(gpugate: Gpugate, arguments: list[str], said: str) -> None:
+    done = gpugate("board", *arguments)
+    assert done.code == 2
+    assert said in done.err

@@ -1,7 +1,7 @@
 """Who may ask the board for what: it shows a cluster, and may change it, with the rights of who started it.
 
-Other pages in the same browser can send requests here too. Against them: the Host must be a name of this machine, or
-a name that an attacker points at 127.0.0.1 would make his page same-origin (DNS rebinding); what changes something needs
+Other pages in the same browser can send requests here too. Against them: the Host must be a name of this machine, or a
+name that an attacker points at 127.0.0.1 would make his page same-origin (DNS rebinding); what changes something needs
 a POST from a page of this origin, and the token that only such a page can read. The port may be another, that of a
 forwarding such as ssh's.
 
