@@ -35,6 +35,7 @@ def test_axe_finds_nothing_serious_in_light_and_dark(browser: Browser, board: Ru
             page.emulate_media(color_scheme=scheme)
             assert seen.violations() == []
         page.set_viewport_size(NARROW)
+        assert seen.violations() == []
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), "something sticks out"
 
 

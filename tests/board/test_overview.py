@@ -9,7 +9,7 @@ from tests.board.samples import BYPASS, PATCH, SET_CLASS, TOLERATION, namespace,
 
 STEPS: list[tuple[Mode, tuple[int, int, int, int], tuple[str, str | None, str]]] = [
     # refused, warned, changed, ready
-    ("disabled", (3, 2, 1, 1), ("clear", "audit", "a record is kept, and nothing else happens")),
+    ("disabled", (3, 2, 1, 1), ("clear", "audit", "only a record is kept")),
     ("audit", (3, 2, 1, 1), ("some", "warn", "5 workloads would be warned about")),
     ("audit", (0, 0, 1, 1), ("clear", "warn", "nothing to warn about")),
     ("warn", (1, 2, 1, 1), ("some", "assist", "2 workloads would be changed")),

@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, ViewportSize
 
-from tests.board.browsing import NARROW, WIDE, watched
+from tests.board.browsing import NARROW, watched
 from tests.board.running import RunningBoard
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
+WIDE: ViewportSize = {"width": 1280, "height": 1120}
 PICTURES: dict[str, tuple[str, ViewportSize, str]] = {
     "board-wide": ("/", WIDE, "light"),
     "board-dark": ("/", WIDE, "dark"),

@@ -138,7 +138,7 @@ def _counts(workloads: Sequence[Standing]) -> Counts:
 
 
 _CLEAR: Final[dict[Mode, str]] = {
-    "audit": "a record is kept, and nothing else happens",
+    "audit": "only a record is kept",
     "warn": "nothing to warn about",
     "assist": "nothing would be changed",
     "enforce": "nothing would break",
