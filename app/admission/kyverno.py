@@ -63,6 +63,21 @@ def mutated(policy: Policy, pod: Pod, context: Context) -> Mutated:
     return Mutated(_pod(pod, after), changes, errors)
 
 
+def asked(policy: Policy, pod: Pod, context: Context) -> Iterator[tuple[str, str, RuleResult | None]]:
+    """The names of each policy and rule for pods, with its result: None if it is not for this pod."""
+    judging = _judging(policy, pod, context)
+    final = _judging(policy, mutated(policy, pod, context).pod, context)
+    subject = judging.subject
+    for each in policy.kyverno:
+        changed = mutate(each, judging)
+        assert changed.resource is not None
+        judging = judging.of(_replaced(judging.request, changed.resource))
+        found = {result.rule: result for result in (*changed.results, *validate(each, final))}
+        for rule in (*each.mutating, *each.validating):
+            if not rule.generated and rule.match.can_select(subject.kind, subject.subresource):
+                yield each.name, rule.name, found.get(rule.name)
+
+
 def violations(policy: Policy, pod: Pod, context: Context, old: Pod | None = None) -> list[Finding]:
     """What the validating rules find in the pod; ``old`` is what it was before an update."""
     judging = _judging(policy, pod, context, old)

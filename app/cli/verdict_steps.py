@@ -63,6 +63,8 @@ class Verdicts:
             yield self._bound(f"rule {rule.name}", rule, after)
         for injection in self._policy.injections:
             yield self._bound(f"injection {injection.name}", injection, after)
+        if self._policy.kyverno:
+            yield from self._kyverno()
         for exception in self._policy.exceptions:
             yield Step(f"exception {exception.name}", self._exception(exception))
         yield Step("result", self._result())
@@ -76,6 +78,23 @@ class Verdicts:
             return Step(what, "holds" if isinstance(bound, BoundRule) else "nothing to add")
         said = dict.fromkeys(self._word(finding) for finding in found)
         return Step(what, ", ".join(said), tuple(self._line(finding) for finding in found))
+
+    def _kyverno(self) -> Iterator[Step]:
+        """What each rule of Kyverno's policies says, in the order in which they are asked."""
+        from app.admission.kyverno import asked  # see app.policy.compiled
+
+        for policy, rule, result in asked(self._policy, self._pod, self._context):
+            what = f"Kyverno {policy}/{rule}"
+            found = [each for each in self._verdict.findings if (each.policy, each.rule) == (policy, rule)]
+            if found:
+                said = dict.fromkeys(self._word(finding) for finding in found)
+                yield Step(what, ", ".join(said), tuple(self._line(finding) for finding in found))
+            elif result is None:
+                yield Step(what, "does not apply: not matched, or excluded")
+            elif result.status == "skip":
+                yield Step(what, f"does not apply: {result.message or 'there is nothing to do'}")
+            else:
+                yield Step(what, "holds")
 
     def _word(self, finding: Finding) -> str:
         if finding.outcome == "deny":

@@ -31,7 +31,7 @@ _RULE: Final = (
 _VALIDATE: Final = (
     "message", "failureAction", "failureActionOverrides", "allowExistingViolations", *CHECKS, *UNSUPPORTED,
 )  # fmt: skip
-_NOT_TAKEN: Final = {
+NOT_TAKEN: Final = {
     "generate": "rules that make other objects",
     "verifyImages": "the verification of images",
     "celPreconditions": "CEL preconditions",
@@ -221,7 +221,7 @@ def _rule(rule: Any, spec: dict[str, Any], pointer: str, compiler: Compiler, *, 
     if type(name) is not str or not name or len(name) > _LONGEST_NAME:
         flaws.append(Flaw(f"{pointer}/name", f"a rule needs a name of at most {_LONGEST_NAME} characters"))
         name = ""
-    for key, what in _NOT_TAKEN.items():
+    for key, what in NOT_TAKEN.items():
         if rule.get(key):
             flaws.append(Flaw(f"{pointer}/{key}", f'rule "{name}": {what} ({key}) are not supported', True, True))
     match = compile_match(rule.get("match"), f"{pointer}/match", flaws, "match")
@@ -232,7 +232,7 @@ def _rule(rule: Any, spec: dict[str, Any], pointer: str, compiler: Compiler, *, 
     preconditions = compile_conditions(rule.get("preconditions"), f"{pointer}/preconditions", compiler)
     validate, mutate = rule.get("validate"), rule.get("mutate")
     if (validate is None) is (mutate is None):
-        if validate is not None or not any(rule.get(key) for key in _NOT_TAKEN):
+        if validate is not None or not any(rule.get(key) for key in NOT_TAKEN):
             said = f'rule "{name}" needs either validate or mutate, and has ' + ("both" if validate else "neither")
             flaws.append(Flaw(pointer, said, key=True))
         if validate is None:

@@ -1,6 +1,6 @@
 """Kyverno's documents among those of a policy."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from hashlib import sha256
 from typing import Any, Final
 
@@ -29,9 +29,11 @@ def parse_foreign(document: Document, parsed: list[Foreign]) -> Iterator[Problem
     try:
         compiled = compile_exception(value) if value["kind"] == exceptions.KIND else compile_policy(value)
     except InvalidPolicy as error:
-        flaws: Iterable[Flaw] = error.flaws
+        flaws: list[Flaw] = error.flaws
+        if value["kind"] in policy.KINDS and all(flaw.limit for flaw in flaws):
+            flaws = [*flaws, *limits(value)]
     else:
-        flaws = () if isinstance(compiled, PolicyException) else tuple(limits(value))
+        flaws = [] if isinstance(compiled, PolicyException) else list(limits(value))
         if not flaws:
             digest = sha256(orjson.dumps(value, option=orjson.OPT_SORT_KEYS)).hexdigest()
             name = compiled.name if isinstance(compiled, PolicyException) else compiled.key

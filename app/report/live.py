@@ -1,7 +1,9 @@
 """Objects of a cluster, judged: the same verdicts as on manifests, without lines."""
 
+from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
+from app.admission.controllers import controller_findings
 from app.admission.judge import Verdict, in_mode, judge
 from app.documents import Region
 from app.model.context import Context
@@ -50,6 +52,10 @@ def judged_live(obj: dict[str, Any], kinds: Kinds, judging: Judging, mode: Mode)
             enforced.append(_pod(template, verdict))
     except MalformedPod as error:
         errors.append(InputError(source.name, 1, 1, str(error), live=True))
+    if pods:
+        more = _of_controller(obj, namespace, judging, pods[0])
+        pods[0] = replace(pods[0], findings=pods[0].findings + more)
+        enforced[0] = replace(enforced[0], findings=enforced[0].findings + more)
     judged = JudgedObject(
         source=source,
         line=1,
@@ -65,6 +71,15 @@ def judged_live(obj: dict[str, Any], kinds: Kinds, judging: Judging, mode: Mode)
         incomplete=bool(errors),
     )
     return Live(judged, tuple(enforced), tuple(errors))
+
+
+def _of_controller(obj: dict[str, Any], namespace: str, judging: Judging, pod: JudgedPod) -> tuple[Placed, ...]:
+    """What is said of the object itself, beside its first pod."""
+    if pod.exempt or pod.mode == "disabled":
+        return ()
+    context = Context(namespace, judging.today, judging.facts)
+    found = [placed.finding for placed in pod.findings]
+    return tuple(Placed(each, _NOWHERE) for each in controller_findings(judging.policy, obj, context, found))
 
 
 def place(obj: dict[str, Any]) -> str:
