@@ -57,6 +57,7 @@ bench: $(VENV)/installed-dev
 	$(BIN)/python -m tests.bench.server $(if $(WRITE),--write)
 	$(BIN)/python -m tests.bench.check $(if $(WRITE),--write)
 	$(BIN)/python -m tests.bench.kyverno $(if $(WRITE),--write)
+	$(BIN)/python -m tests.bench.scan $(if $(WRITE),--write)
 
 generate: $(VENV)/installed-dev
 	$(BIN)/python -m tests.deploy.generate

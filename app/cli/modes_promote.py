@@ -158,7 +158,7 @@ def _said(state: NamespaceState, mode: Mode, found: Consequences) -> Iterator[st
         ],
     )
     yield from _list("would be changed", [(each, each.said("repair", "inject")) for each in found.changed])
-    yield from _list("would be warned about", [(each, each.said("deny", "warn")) for each in found.warned])
+    yield from _list("would be warned about", [(each, each.said(*found.spoken)) for each in found.warned])
     if found.breaks:
         yield "  Pods that run go on running: this is about the next ones."
 

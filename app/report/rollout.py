@@ -8,6 +8,7 @@ from typing import Final, NamedTuple, get_args
 
 from app.admission.exceptions import NOTICE
 from app.admission.webhook import APPLIES
+from app.model.finding import Outcome
 from app.model.patch import Operation, unescape
 from app.policy.compiled import Mode
 from app.report.snapshot import STATES, ExceptionInForce, NamespaceState, State, Workload
@@ -16,6 +17,15 @@ LADDER: Final[tuple[Mode, ...]] = get_args(Mode)
 """Every mode, the weakest first."""
 
 Selector = Mapping[str, str]
+
+_SPOKEN: Final[dict[Mode, tuple[Outcome, ...]]] = {
+    "disabled": (),
+    "audit": (),
+    "warn": ("deny", "warn", "repair", "inject"),
+    "assist": ("deny", "warn"),
+    "enforce": ("warn",),
+}
+"""What users are warned of in each mode (app/admission/webhook.py)."""
 
 
 class Standing(NamedTuple):
@@ -34,7 +44,7 @@ class Standing(NamedTuple):
         """``Deployment web``."""
         return f"{self.kind} {self.name}"
 
-    def said(self, *outcomes: str) -> list[str]:
+    def said(self, *outcomes: Outcome) -> list[str]:
         """The findings with one of these outcomes: ``gpu-pods/no-privileged: ...``."""
         return [
             f"{finding.policy}/{finding.rule}: {finding.message}"
@@ -94,12 +104,14 @@ class Consequences:
     """What a mode does to the objects of a namespace that the present one does not.
 
     ``stuck`` are objects that get a node selector which no node answers to: their next pods would wait for ever.
+    ``spoken`` are the outcomes that users begin to be warned of.
     """
 
     refused: list[Standing] = field(default_factory=list)
     stuck: list[tuple[Standing, Selector]] = field(default_factory=list)
     changed: list[Standing] = field(default_factory=list)
     warned: list[Standing] = field(default_factory=list)
+    spoken: tuple[Outcome, ...] = ()
 
     @property
     def breaks(self) -> bool:
@@ -113,10 +125,10 @@ def consequences(state: NamespaceState, target: Mode, nodes: Sequence[Selector] 
     refused = [each for each in governed if each.state == "refused"] if target == "enforce" else []
     applied = target in APPLIES and state.mode not in APPLIES
     changed = [each for each in governed if each not in refused and _changes(each)] if applied else []
-    warned = [each for each in governed if each not in refused and each.said("deny", "warn")]
-    known = LADDER.index(state.mode) >= LADDER.index("warn") or target == "audit"
+    spoken = tuple(each for each in _SPOKEN[target] if each not in _SPOKEN[state.mode])
+    warned = [each for each in governed if each not in refused and each.said(*spoken)]
     stuck = _stuck(governed, nodes) if target in APPLIES and nodes is not None else []
-    return Consequences(refused, stuck, changed, [] if known else warned)
+    return Consequences(refused, stuck, changed, warned, spoken)
 
 
 def _standing(kind: str, name: str, templates: tuple[Workload, ...]) -> Standing:

@@ -16,6 +16,8 @@ from tests.support.server import Server
 from tests.support.workloads import BAD, CPU, GOOD, PATHS, create, custom_resource, deployment, pod, ray_cluster
 
 GPU_NODE = {"accelerator": "nvidia-gpu"}
+NOBODYS = ({"key": "gpugate.test/nobody", "effect": "NoSchedule"},)
+"""Pods of other tests must not go there."""
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +31,7 @@ def plane(control_plane: ControlPlane) -> ControlPlane:
 def gpu_node(plane: ControlPlane) -> Iterator[str]:
     """A node that answers to what the shipped policy injects."""
     name = "modes-gpu-node"
-    plane.add_node(name, labels=GPU_NODE)
+    plane.add_node(name, labels=GPU_NODE, taints=NOBODYS)
     yield name
     plane.client().delete(f"/api/v1/nodes/{name}")
 
@@ -116,9 +118,10 @@ def test_what_is_said_of_each_step(plane: ControlPlane, modes: Gpugate, gpu_node
     warn = modes("promote", namespace, "--dry-run")
     assert warn.out.splitlines()[:3] == [
         f"namespace {namespace}: audit -> warn",
-        "  would be warned about: 1 workload",
+        "  would be warned about: 2 workloads",
         "    Pod bad (1 pod)",
     ]
+    assert '    Pod good (1 pod)\n      gpu-pods/runtime-class: runtimeClassName set to "nvidia"\n' in warn.out
     assist = modes("promote", namespace, "--to", "assist", "--dry-run")
     assert "  would be changed: 2 workloads" in assist.out
     assert 'runtimeClassName set to "nvidia"' in assist.out
@@ -147,7 +150,7 @@ def test_a_selector_that_no_node_answers_to(plane: ControlPlane, modes: Gpugate,
     assert f"  would wait for ever: 1 workload\n    Pod good (1 pod)\n      {said}\n" in refused.out
     assert label(plane, namespace) is None
     assert modes("promote", namespace, "--to", "warn", "--dry-run", policy=path).code == 0
-    plane.add_node("modes-h100", labels={"example.com/pool": "h100", "example.com/zone": "a"})
+    plane.add_node("modes-h100", labels={"example.com/pool": "h100", "example.com/zone": "a"}, taints=NOBODYS)
     try:
         assert modes("promote", namespace, "--to", "assist", policy=path).code == 0
     finally:
