@@ -10,8 +10,8 @@ from app.cli.options import cluster_options, load_policy, policy_option
 from app.cluster.client import Cluster
 from app.cluster.errors import ClusterError
 from app.cluster.modes import label_of, labelled
+from app.documents.dump import dump
 from app.policy.compiled import MODE_LABEL, Mode, Policy
-from app.report.dump import dump
 from app.report.rollout import LADDER
 from app.report.snapshot import NamespaceState
 from app.report.survey import namespace_state, neighbour

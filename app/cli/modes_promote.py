@@ -11,9 +11,9 @@ from app.cli.options import cluster_options, load_policy, policy_option
 from app.cluster.client import Cluster
 from app.cluster.errors import ClusterError
 from app.cluster.modes import labelled, node_labels, set_label
+from app.documents.dump import dump
 from app.model.words import counted
 from app.policy.compiled import MODE_LABEL, Mode, Policy
-from app.report.dump import dump
 from app.report.rollout import LADDER, Consequences, Selector, Standing, consequences
 from app.report.snapshot import NamespaceState
 

@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 from typing import Any, Final
 
-import yaml
-
 from app.admission.webhook import Phase
+from app.documents.dump import dump
 from app.manifests.advisory import AnyEntry, every_entry
 from app.manifests.client import Client, Service
 from app.manifests.guard import guard
@@ -70,29 +69,4 @@ def configuration(
 
 def text(listed: list[dict[str, Any]]) -> str:
     """The objects as YAML documents, keys in their order, expressions of several lines as such."""
-    documents = (
-        yaml.dump(each, Dumper=_Dumper, sort_keys=False, width=_UNBROKEN, allow_unicode=True) for each in listed
-    )
-    return "".join(f"---\n{document}" for document in documents)
-
-
-_UNBROKEN: Final = 1_000_000
-
-
-class _Dumper(yaml.SafeDumper):
-    """Writes out what stands twice, and blocks of text as blocks."""
-
-    def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002 - the signature is PyYAML's
-        """Aliases mean the same to kubectl, and nothing to readers."""
-        return True
-
-    def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:  # noqa: ARG002
-        """Lists are indented, as in the documentation of Kubernetes."""
-        super().increase_indent(flow, False)
-
-
-def _text(dumper: yaml.SafeDumper, value: str) -> yaml.ScalarNode:
-    return dumper.represent_scalar("tag:yaml.org,2002:str", value, style="|" if "\n" in value else None)
-
-
-_Dumper.add_representer(str, _text)
+    return "".join(f"---\n{dump(each, indent_lists=True)}" for each in listed)

@@ -10,8 +10,9 @@ from typing import Final, NamedTuple
 import click
 
 from app.admission.review import printable
+from app.documents.dump import dump
 from app.policy.compiled import Policy
-from app.report.dump import applied, changes, dump
+from app.report.changes import applied, changes
 from app.report.formats import Write
 from app.report.results import InputError, JudgedObject, Style, Summary
 

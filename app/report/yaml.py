@@ -6,8 +6,9 @@ change are written.
 """
 
 from app.admission.review import printable
+from app.documents.dump import dump
 from app.policy.compiled import Policy
-from app.report.dump import applied, changes, dump
+from app.report.changes import applied, changes
 from app.report.formats import Write
 from app.report.results import InputError, JudgedObject, Style, Summary
 

@@ -6,10 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import orjson
-import yaml
 
 from app.documents import Document, read
-from app.documents.yaml_scalars import resolve
+from app.documents.dump import dump
 from app.suite.case import Failure, Place
 from app.suite.differences import differences
 
@@ -47,23 +46,7 @@ def write_golden(path: str, after: dict[str, Any]) -> None:
     if path.endswith(".json"):
         text = orjson.dumps(after, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE).decode()
     else:
-        text = yaml.dump(after, Dumper=_Dumper, sort_keys=False, width=1000, allow_unicode=True)
+        text = dump(after)
     unfinished = Path(f"{path}.new")
     unfinished.write_text(text, encoding="utf-8", newline="\n")
     os.replace(unfinished, path)  # noqa: PTH105 - a golden is the old or the new one, never half of it
-
-
-class _Dumper(yaml.SafeDumper):
-    """Writes every value in full, and texts so that kubectl reads them as texts."""
-
-    def ignore_aliases(self, _data: Any) -> bool:
-        return True
-
-
-def _represent_text(dumper: _Dumper, text: str) -> yaml.ScalarNode:
-    # PyYAML quotes what it would not read as text itself. kubectl's reader takes more for numbers and booleans.
-    style = None if type(resolve(text)) is str and text != "<<" else "'"
-    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
-
-
-_Dumper.add_representer(str, _represent_text)

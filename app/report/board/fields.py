@@ -5,9 +5,9 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
+from app.documents.dump import dump
 from app.model.patch import unescape
 from app.model.words import quoted
-from app.report.dump import dump
 from app.report.snapshot import SnapshotFinding
 
 _PLAIN: Final = re.compile(r"[A-Za-z_][\w-]*")
