@@ -10,9 +10,9 @@ from app.cli.migrate_report import FORMATS, rendered
 from app.cli.options import cluster_options
 from app.cli.outputs import Output, OutputType, check_outputs
 from app.documents import Document, read
+from app.documents.dump import dump
 from app.kyverno.policy import KINDS
 from app.migrate.migrate import migrate
-from app.report.dump import dump
 from app.sources.manifests import Manifests, Unreadable
 from app.sources.policies import shipped_policy
 

@@ -8,8 +8,8 @@ import orjson
 
 from app import __version__
 from app.admission.review import printable
+from app.documents.dump import dump
 from app.migrate.row import Migration, Row
-from app.report.dump import dump
 
 FORMATS: Final = ("yaml", "text", "json")
 VERSION: Final = 1
