@@ -43,10 +43,11 @@ def flaw(value: Any, detail: ErrorDetails) -> Flaw:
         return Flaw(pointer, at_key=True, message=_unknown_key(location))
     if kind == "missing":
         return Flaw(pointer, at_key=True, message=_missing(location))
-    return Flaw(pointer, at_key=location[-1] == "[key]", message=f"{_walk(location).label}: {_wrong(detail)}")
+    return Flaw(pointer, at_key=location[-1] == "[key]", message=f"{_walk(location).label}: {wrong(detail)}")
 
 
-def _wrong(detail: ErrorDetails) -> str:
+def wrong(detail: ErrorDetails) -> str:
+    """What is wrong with the value that pydantic describes."""
     kind, found = detail["type"], detail["input"]
     if kind == "value_error":
         return detail["msg"].removeprefix("Value error, ")
@@ -74,7 +75,11 @@ def _no_rule(name: str) -> str:
 
 
 def _unknown_key(location: tuple[int | str, ...]) -> str:
-    key, known = str(location[-1]), _walk(location[:-1]).keys
+    return unknown_key(str(location[-1]), _walk(location[:-1]).keys)
+
+
+def unknown_key(key: str, known: list[str]) -> str:
+    """What to say of a key where only others are known."""
     if not known:
         return f"unknown key {quoted(key)}; there is none to write here"
     close = get_close_matches(key, known, n=1)

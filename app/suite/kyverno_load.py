@@ -13,8 +13,8 @@ from app.kyverno.shapes import a_list, a_map, only_keys, suggestion, texts
 from app.kyverno.types import Flaw
 from app.model.words import quoted
 from app.policy.errors import Problem
+from app.policy.sources import at
 from app.suite.case import Failure, Place
-from app.suite.flaws import problem
 from app.suite.kyverno_case import RESULTS, Assertion, KyvernoSuite, Row, Values
 from app.suite.kyverno_values import parse_user, parse_values, read_user, read_values
 
@@ -102,7 +102,7 @@ def _suite(document: Document) -> KyvernoSuite:
 
 def failure(document: Document, flaw: Flaw) -> Failure:
     """What is wrong with a document, at its place in the file."""
-    found = problem(document, flaw.pointer, flaw.message, key=flaw.key)
+    found = at(document, flaw.pointer, flaw.message, key=flaw.key)
     return Failure(Place(found.file, found.line, found.column), found.message)
 
 
@@ -159,9 +159,9 @@ def _names(value: dict[str, Any], pointer: str, flaws: list[Flaw]) -> tuple[str,
         names.append(value["resource"])
     specified = value.get("resourceSpecs")
     for index, each in enumerate([] if specified is None else a_list(specified, pointer, flaws, "resourceSpecs")):
-        at = f"{pointer}/resourceSpecs/{index}"
-        if a_map(each, at, flaws, "an entry of resourceSpecs"):
-            only_keys(each, _SPECIFIED, at, flaws, "an entry of resourceSpecs")
+        entry = f"{pointer}/resourceSpecs/{index}"
+        if a_map(each, entry, flaws, "an entry of resourceSpecs"):
+            only_keys(each, _SPECIFIED, entry, flaws, "an entry of resourceSpecs")
             namespace = each.get("namespace")
             names.append(f"{namespace}/{each.get('name')}" if namespace else str(each.get("name")))
     return tuple(names)

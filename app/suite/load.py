@@ -10,9 +10,10 @@ from app.documents import Document, DocumentError, read
 from app.model.patch import escape
 from app.policy.errors import Problem
 from app.policy.schema import API_VERSION
+from app.policy.sources import at
 from app.suite.case import Case, Place, Question, Reference, Suite
 from app.suite.expected import Expected
-from app.suite.flaws import flaws, problem
+from app.suite.flaws import flaws
 from app.suite.schema import KIND, CaseModel, Inline, Object, PolicyTest, Selection, nulls
 
 _GROUP = API_VERSION.partition("/")[0] + "/"
@@ -56,7 +57,7 @@ def _is_strange(document: Document) -> bool:
 
 def _strange(document: Document) -> Problem:
     found = " and ".join(f"{key} is {orjson.dumps(document.value.get(key)).decode()}" for key in ("apiVersion", "kind"))
-    return problem(document, "/kind", f"not a test: {found}, where {API_VERSION} and {KIND} are expected")
+    return at(document, "/kind", f"not a test: {found}, where {API_VERSION} and {KIND} are expected")
 
 
 def _suite(document: Document) -> Iterator[Suite | Problem]:
@@ -66,11 +67,13 @@ def _suite(document: Document) -> Iterator[Suite | Problem]:
     except ValidationError as error:
         yield from sorted(flaws(document, error))
         return
-    problems = [problem(document, at, f"{at.rpartition('/')[2]}: is null; leave it out") for at in nulls(value)]
+    problems = [
+        at(document, pointer, f"{pointer.rpartition('/')[2]}: is null; leave it out") for pointer in nulls(value)
+    ]
     seen: set[str] = set()
     for index, each in enumerate(model.cases):
         if each.name in seen:
-            problems.append(problem(document, f"/cases/{index}/name", f'a second case is named "{each.name}"'))
+            problems.append(at(document, f"/cases/{index}/name", f'a second case is named "{each.name}"'))
         seen.add(each.name)
     if problems:
         yield from problems
