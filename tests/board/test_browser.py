@@ -209,6 +209,16 @@ def test_print_shows_every_finding_and_no_controls(browser: Browser, board: Runn
         assert page.pdf()[:5] == b"%PDF-"
 
 
+def test_print_without_javascript_shows_every_finding_too(browser: Browser, board: RunningBoard) -> None:
+    with watched(browser, java_script_enabled=False) as seen:
+        page = seen.page
+        page.goto(f"{board.url}/namespaces/research-vision")
+        closed = page.locator("details.workload:not([open]) .finding").first
+        assert not closed.is_visible()
+        page.emulate_media(media="print")
+        assert closed.is_visible()
+
+
 def test_what_could_not_be_read_is_said(browser: Browser, board: RunningBoard) -> None:
     with watched(browser) as seen:
         seen.page.goto(board.url)

@@ -3,6 +3,7 @@
 import json
 import re
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from urllib.parse import urljoin, urlsplit
 
@@ -96,6 +97,20 @@ def test_names_with_html_in_them_stay_text(browser: Browser, tmp_path: Path) -> 
         assert [path.name for path in (tmp_path / "namespaces").iterdir()] == [
             urlsplit(page.url).path.rpartition("/")[2]
         ]
+
+
+def test_a_namespace_of_exempt_workloads_has_an_empty_bar() -> None:
+    shown = namespace("only", "warn", (0, 0, 0, 0), workloads=(workload(0, "refused", [], exempt="pod"),))
+    files = {file.path: file.content.decode() for file in export(overview(snapshot([shown])))}
+    assert 'aria-label="1 exempt"></svg>' in files["index.html"]
+    assert "Exempt by its labels." in files["namespaces/only.html"]
+
+
+def test_the_time_is_that_of_utc() -> None:
+    taken = datetime.fromisoformat("2026-12-02T01:30:00+05:30")
+    page = {file.path: file.content.decode() for file in export(overview(snapshot([], taken_at=taken)))}["index.html"]
+    assert '<time datetime="2026-12-02T01:30:00+05:30">1 Dec 2026, 20:00 UTC</time>' in page
+    assert "There are no namespaces in this scan." in page
 
 
 def test_many_workloads_make_many_pages_of_bounded_size() -> None:

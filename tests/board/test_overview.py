@@ -52,6 +52,12 @@ def test_an_object_with_several_templates_counts_once() -> None:
     assert row.rules == {"no-gpu-bypass"}
 
 
+def test_what_asks_for_attention_comes_first_and_empty_namespaces_last() -> None:
+    names = [row.name for row in overview(rollout()).rows]
+    assert names[:3] == ["notebooks", "genomics", "sandbox"]  # 12, 5 and 4 would break
+    assert names[-2:] == ["team-borealis", "default"]
+
+
 def test_an_exempt_workload_is_neither_ready_nor_broken() -> None:
     exempt = workload(0, "refused", [], exempt="pod")
     board = overview(snapshot([namespace("a", "assist", (0, 0, 0, 0), workloads=(exempt,))]))

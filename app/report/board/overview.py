@@ -111,7 +111,9 @@ class Overview:
 
 def overview(snapshot: Snapshot) -> Overview:
     """What the board shows of a snapshot."""
-    rows = sorted(map(_row, snapshot.namespaces), key=lambda row: (-row.counts.of["refused"], row.name))
+    rows = sorted(
+        map(_row, snapshot.namespaces), key=lambda row: (-row.counts.of["refused"], not row.workloads, row.name)
+    )
     return Overview(
         snapshot=snapshot,
         rows=tuple(rows),
@@ -181,5 +183,5 @@ def _rules(rows: Iterable[Row]) -> tuple[RuleCount, ...]:
             found.update(rules_against(workload))
             if workload.state == "refused" and not workload.exempt:
                 refused.update({finding.rule for finding in findings(workload) if finding.outcome == "deny"})
-    counted = [RuleCount(rule, refused[rule], found[rule], places[rule]) for rule in found]
-    return tuple(sorted(counted, key=lambda count: (-count.refused, -count.workloads, count.rule)))
+    counts = [RuleCount(rule, refused[rule], found[rule], places[rule]) for rule in found]
+    return tuple(sorted(counts, key=lambda count: (-count.refused, -count.workloads, count.rule)))

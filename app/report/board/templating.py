@@ -1,5 +1,6 @@
 """The words and marks of the templates, and what reads them: Jinja with every value escaped."""
 
+from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 from typing import Final
@@ -80,7 +81,7 @@ def environment() -> Environment:
         "flags": _flags,
         "gist": _gist,
         "is_link": _is_link,
-        "moment": lambda moment: f"{moment.day} {moment:%b %Y, %H:%M} UTC",
+        "moment": _moment,
         "number": lambda count: f"{count:,}",
         "plural": plural,
         "rules_against": rules_against,
@@ -110,6 +111,12 @@ def environment() -> Environment:
 def plural(count: int, noun: str) -> str:
     """``1 pod``, ``2,000 pods``."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def _moment(moment: datetime) -> str:
+    """``2 Dec 2026, 04:10 UTC``."""
+    moment = moment.astimezone(UTC)
+    return f"{moment.day} {moment:%b %Y, %H:%M} UTC"
 
 
 def _segments(counts: Counts) -> list[tuple[Outlook, str, str]]:
