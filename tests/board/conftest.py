@@ -12,9 +12,12 @@ from tests.board.samples import rollout
 from tests.tools.chromium import chromium
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """Chromium, installed now where it is missing and that is allowed."""
+    """Chromium, installed now where it is missing and that is allowed.
+
+    For a module only: while it is there, an event loop runs in this thread, and no test could start one of its own.
+    """
     with sync_playwright() as playwright:
         launched = playwright.chromium.launch(executable_path=str(chromium()), args=ARGUMENTS)
         yield launched
