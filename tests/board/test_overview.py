@@ -10,8 +10,8 @@ from tests.board.samples import BYPASS, PATCH, SET_CLASS, TOLERATION, namespace,
 STEPS: list[tuple[Mode, tuple[int, int, int, int], tuple[str, str | None, str]]] = [
     # refused, warned, changed, ready
     ("disabled", (3, 2, 1, 1), ("clear", "audit", "only a record is kept")),
-    ("audit", (3, 2, 1, 1), ("some", "warn", "5 workloads would be warned about")),
-    ("audit", (0, 0, 1, 1), ("clear", "warn", "nothing to warn about")),
+    ("audit", (3, 2, 1, 1), ("some", "warn", "6 workloads would be warned about")),  # users hear of changes too
+    ("audit", (0, 0, 0, 1), ("clear", "warn", "nothing to warn about")),
     ("warn", (1, 2, 1, 1), ("some", "assist", "2 workloads would be changed")),
     ("warn", (0, 2, 0, 1), ("clear", "assist", "nothing would be changed")),
     ("assist", (1, 2, 1, 1), ("blocked", "enforce", "1 workload would break")),
