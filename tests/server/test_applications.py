@@ -190,7 +190,7 @@ def bodies(draw: st.DrawFn) -> Any:
     return body
 
 
-@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=400, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(bodies(), st.sampled_from(ENDPOINTS), st.sampled_from(MODES))
 def test_no_body_is_left_without_an_answer(app: Reviews, body: Any, phase: str, mode: str) -> None:
     target = app.target(f"/{phase}/{mode}")
