@@ -18,6 +18,8 @@ from app.sources.facts import InvalidFacts
 
 if TYPE_CHECKING:
     from app.server.facts import FactsFile
+    from app.server.log import JsonLog
+    from app.server.metrics import Metrics
     from app.server.recording import Recording
     from app.server.store import PolicyStore
     from app.server.tls import Certificates
@@ -43,6 +45,7 @@ _EXAMPLE = {
 @click.option("--cert-dir", default="certs", show_default=True, metavar="DIR", type=click.Path(path_type=Path),
               help="Folder of tls.crt, tls.key and, with an authority of your own, ca.crt.")  # fmt: skip
 @click.option("--dev", is_flag=True, help="Make certificates in --cert-dir if there are none; listen on 127.0.0.1.")
+@click.option("--wait", is_flag=True, help="Be live and not ready until policy and certificates can be used.")
 @click.option("--host", metavar="ADDRESS", help="Address to listen on.  [default: all; with --dev 127.0.0.1]")
 @click.option("--port", default=9443, show_default=True, type=click.IntRange(0, 65535),
               help="Port of the webhook (HTTPS); 0 takes a free one.")  # fmt: skip
@@ -68,12 +71,13 @@ def command(
     record: Path | None,
     *,
     dev: bool,
+    wait: bool,
 ) -> None:
     """Run the webhook server.
 
     Policy, certificates and facts are followed while they change; those in use stay if the new ones are bad. SIGHUP
-    reads them at once; SIGTERM stops the server when what was asked is answered. Decisions that are not a plain
-    "allowed" go to standard output, one JSON line each.
+    reads them at once. At the start, bad ones end the server, unless it is to --wait. SIGTERM stops it when what was
+    asked is answered. Decisions that are not a plain "allowed" go to standard output, one JSON line each.
 
     \b
     Examples:
@@ -86,40 +90,62 @@ def command(
     from app.server.service import Service
 
     host = host or ("127.0.0.1" if dev else None)
-    policies = _policies(policy_path)
-    facts = _facts(cluster_facts) if cluster_facts else None
+    policy_path = find_policy(policy_path)
+    facts = _facts(cluster_facts, patient=wait) if cluster_facts else None
     made = _make_certificates(cert_dir, host) if dev else None
-    certificates = _certificates(cert_dir, client_ca)
-    with listen(host, port, "--port") as webhook, listen(host, metrics_port, "--metrics-port") as metrics:
-        recording = _recording(record) if record else None
-        log = JsonLog()
-        service = Service(policies, Metrics(lambda: log.dropped), log, facts, recording)
-        if recording:
-            service.metrics.registry.register(recording)
-        if certificates.trusted() is False:
-            click.echo(f"note: {cert_dir / 'ca.crt'} is not the authority of tls.crt", err=True)
-        if dev:
-            if made:
-                click.echo(f"made {made} in {cert_dir}", err=True)
-            _introduce(policies, cert_dir, webhook, metrics)
-        run(service, certificates, webhook, metrics, max_connections=max_connections)
+    log = JsonLog()
+    counts = Metrics(lambda: log.dropped)
+    with listen(host, metrics_port, "--metrics-port") as metrics:
+        if wait:
+            found = _wait(policy_path, cert_dir, client_ca, counts, log, metrics)
+            if found is None:
+                return
+            policies, certificates = found
+        else:
+            policies, certificates = _policies(policy_path), _certificates(cert_dir, client_ca)
+        # Bound once there is something to serve with: until then it is better refused than left waiting.
+        with listen(host, port, "--port") as webhook:
+            recording = _recording(record) if record else None
+            service = Service(policies, counts, log, facts, recording)
+            if recording:
+                counts.registry.register(recording)
+            if certificates.trusted() is False:
+                click.echo(f"note: {cert_dir / 'ca.crt'} is not the authority of tls.crt", err=True)
+            if dev:
+                if made:
+                    click.echo(f"made {made} in {cert_dir}", err=True)
+                _introduce(policies, cert_dir, webhook, metrics)
+            run(service, certificates, webhook, metrics, max_connections=max_connections)
 
 
-def _policies(path: str | None) -> "PolicyStore":
+def _wait(
+    policy_path: str, cert_dir: Path, client_ca: Path | None, counts: "Metrics", log: "JsonLog", metrics: socket.socket
+) -> "tuple[PolicyStore, Certificates] | None":
+    from app.manifests.scope import scope_digests
+    from app.server.store import PolicyStore
+    from app.server.tls import Certificates
+    from app.server.waiting import wait_for_files
+
+    return wait_for_files(
+        lambda: PolicyStore(policy_path, scope_digests), lambda: Certificates(cert_dir, client_ca), counts, log, metrics
+    )
+
+
+def _policies(path: str) -> "PolicyStore":
     from app.manifests.scope import scope_digests
     from app.server.store import PolicyStore
 
     try:
-        return PolicyStore(find_policy(path), scope_digests)
+        return PolicyStore(path, scope_digests)
     except PolicyError as error:
         raise click.ClickException("the policy cannot be used:\n" + "\n".join(map(str, error.problems))) from error
 
 
-def _facts(path: Path) -> "FactsFile":
+def _facts(path: Path, *, patient: bool) -> "FactsFile":
     from app.server.facts import FactsFile
 
     try:
-        return FactsFile(path)
+        return FactsFile(path, patient=patient)
     except InvalidFacts as error:
         raise click.ClickException(f"{path} holds no cluster facts: {error}") from error
     except OSError as error:

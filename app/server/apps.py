@@ -1,14 +1,30 @@
 """The two applications: the webhook's, and that of the metrics port."""
 
-from typing import Any, Literal
+from collections.abc import Callable
+from typing import Any, Literal, Protocol
 
 from fastapi import FastAPI, HTTPException, Request, Response
 from fastapi.responses import JSONResponse
 from prometheus_client.exposition import choose_encoder
 from starlette.exceptions import HTTPException as StarletteHTTPException
 
+from app.server.metrics import Metrics
 from app.server.reviews import ENDPOINTS, MODES, Reviews
 from app.server.service import Service
+
+
+class Status(Protocol):
+    """What the probes tell."""
+
+    def not_ready(self) -> list[str]:
+        """Why the server should not be called; empty if it is ready."""
+
+    def notes(self) -> list[str]:
+        """What is wrong beside."""
+
+    @property
+    def policy_digest(self) -> str | None:
+        """Of the policy in force."""
 
 
 def webhook_app(service: Service) -> Reviews:
@@ -30,13 +46,7 @@ def webhook_app(service: Service) -> Reviews:
 def metrics_app(service: Service) -> FastAPI:
     """What operators and their monitoring read: metrics, the policy in force, and the probes. Plain HTTP."""
     app = _application(service)
-
-    @app.get("/metrics")
-    async def metrics(request: Request) -> Response:
-        """The metrics, as text of Prometheus or OpenMetrics."""
-        service.decisions.settle()
-        encode, content_type = choose_encoder(request.headers.get("accept", ""))
-        return Response(encode(service.metrics.registry), headers={"content-type": content_type})
+    _tell_metrics(app, service.metrics, service.decisions.settle)
 
     @app.get("/policy")
     async def policy() -> dict[str, Any]:
@@ -53,13 +63,29 @@ def metrics_app(service: Service) -> FastAPI:
     return app
 
 
+def waiting_app(status: Status, metrics: Metrics) -> FastAPI:
+    """What the metrics port answers while there is nothing to serve with."""
+    app = _application(status)
+    _tell_metrics(app, metrics, lambda: None)
+    return app
+
+
 _NOT_FOUND = (
     "there is nothing here; reviews go to /mutate/{mode}, /validate/{mode}, /advise/{mode} and /namespace, probes to "
     "/healthz and /readyz"
 )
 
 
-def _application(service: Service) -> FastAPI:
+def _tell_metrics(app: FastAPI, metrics: Metrics, settle: Callable[[], None]) -> None:
+    @app.get("/metrics")
+    async def exposition(request: Request) -> Response:
+        """The metrics, as text of Prometheus or OpenMetrics."""
+        settle()
+        encode, content_type = choose_encoder(request.headers.get("accept", ""))
+        return Response(encode(metrics.registry), headers={"content-type": content_type})
+
+
+def _application(status: Status) -> FastAPI:
     """FastAPI with the probes, and with errors in the server's own form: ``{"error": "..."}``."""
     app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False)
 
@@ -74,9 +100,8 @@ def _application(service: Service) -> FastAPI:
 
         The digest of the policy in force tells whoever hands on a new one when it has arrived.
         """
-        reasons = service.not_ready()
-        policy = service.policies.current.policy.digest
-        content = {"ready": not reasons, "reasons": reasons, "notes": service.notes(), "policy": policy}
+        reasons = status.not_ready()
+        content = {"ready": not reasons, "reasons": reasons, "notes": status.notes(), "policy": status.policy_digest}
         return JSONResponse(content, 503 if reasons else 200)
 
     @app.exception_handler(StarletteHTTPException)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from app.model.context import UNKNOWN_CLUSTER, ClusterFacts
 from app.server.watch import Watch
-from app.sources.facts import Facts, parse_facts
+from app.sources.facts import Facts, InvalidFacts, parse_facts
 
 
 class FactsFile:
@@ -15,10 +15,11 @@ class FactsFile:
     read never stop anything: the last good ones stay until they are stale.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, patient: bool = False) -> None:
         """Read the file. Raises InvalidFacts if it holds no facts, OSError if its folder is missing too.
 
-        A file that is not there yet is fine: its writer may start after this server.
+        A file that is not there yet is fine: its writer may start after this server. With ``patient`` nothing is
+        raised: what cannot be read yet is followed.
         """
         self.path = path
         self.watch = Watch(lambda: (path,))
@@ -26,7 +27,12 @@ class FactsFile:
         self.facts: Facts | None = None
         self.problem: str | None = None
         if path.exists() or not path.parent.is_dir():
-            self.facts = self.load()
+            try:
+                self.facts = self.load()
+            except (InvalidFacts, OSError) as error:
+                if not patient:
+                    raise
+                self.problem = f"unreadable: {error}"
         self.state = self.settle()
 
     def load(self) -> Facts:

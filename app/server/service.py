@@ -37,6 +37,11 @@ class Service:
         """What is known of the cluster now."""
         return self.facts_file.current if self.facts_file else UNKNOWN_CLUSTER
 
+    @property
+    def policy_digest(self) -> str:
+        """Of the policy in force."""
+        return self.policies.current.policy.digest
+
     def not_ready(self) -> list[str]:
         """Why the server should not be called, one reason an entry; empty if it is ready."""
         reasons = []

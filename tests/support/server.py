@@ -41,7 +41,7 @@ class Server:
     """A running server: ``with Server("shipped") as server: server.post("/mutate/enforce", review)``.
 
     With ``drains=False`` it is killed at the end: where an API server holds connections to it, that saves the time
-    that a server gives those to notice.
+    that a server gives those to notice. With ``waits=True`` it is one with ``--wait``, and has to.
     """
 
     def __init__(
@@ -52,22 +52,24 @@ class Server:
         cert_dir: Path | None = None,
         extra: Sequence[str] = (),
         drains: bool = True,
+        waits: bool = False,
     ) -> None:
         self._drains = drains
+        self._waits = waits
         self._folder = tempfile.TemporaryDirectory(prefix="gpugate-server-")
         folder = Path(self._folder.name)
         self.cert_dir = cert_dir or folder / "certs"
         self._output, self._errors = folder / "stdout", folder / "stderr"
         self._command = [sys.executable, "-c", _RUN, "serve", "--policy", str(policy_path), "--port", "0"]
         self._command += ["--metrics-port", "0", "--cert-dir", str(self.cert_dir), "--host", "127.0.0.1"]
-        self._command += [*(() if cert_dir else ("--dev",)), *extra]
+        self._command += [*(() if cert_dir else ("--dev",)), *(("--wait",) if waits else ()), *extra]
         if cluster_facts:
             self._command += ["--cluster-facts", str(cluster_facts)]
         self._process: subprocess.Popen[bytes] | None = None
         self._clients = contextlib.ExitStack()
 
     def start(self) -> Self:
-        """Start, and wait until it listens. Raises RuntimeError with its standard error if it ends instead."""
+        """Start, and wait until it listens, or says that it waits. Raises AssertionError if it ends instead."""
         with self._output.open("ab") as output, self._errors.open("wb") as errors:
             self._process = subprocess.Popen(
                 self._command,
@@ -78,16 +80,25 @@ class Server:
                 start_new_session=True,
             )
         try:
-            line = self.wait_for_log("listening", timeout=_START)
+            self._listening("waiting" if self._waits else "listening")
         except AssertionError:
             self.stop()
             raise
-        self.port, self.metrics_port = line["port"], line["metrics_port"]
-        self.url = f"https://127.0.0.1:{self.port}"
-        self.metrics_url = f"http://127.0.0.1:{self.metrics_port}"
-        self.client = self._clients.enter_context(self.new_client())
-        self.metrics_client = self._clients.enter_context(httpx.Client(base_url=self.metrics_url, timeout=_START))
         return self
+
+    def wait_until_listening(self) -> None:
+        """Of a server that waited: until it listens."""
+        self._listening("listening")
+
+    def _listening(self, event: str) -> None:
+        line = self.wait_for_log(event, timeout=_START)
+        self.metrics_port = line["metrics_port"]
+        self.metrics_url = f"http://127.0.0.1:{self.metrics_port}"
+        self.metrics_client = self._clients.enter_context(httpx.Client(base_url=self.metrics_url, timeout=_START))
+        if "port" in line:
+            self.port = line["port"]
+            self.url = f"https://127.0.0.1:{self.port}"
+            self.client = self._clients.enter_context(self.new_client())
 
     def stop(self, number: int = signal.SIGTERM) -> int:
         """Close the clients, send the signal, wait for the end; the exit code."""
