@@ -96,6 +96,8 @@ def _container(installation: Installation) -> dict[str, Any]:
             f"--cluster-facts={FACTS_FOLDER}/{FACTS_KEY}",
             f"--port={WEBHOOK_PORT}",
             f"--metrics-port={METRICS_PORT}",
+            # With a bad policy it is not ready and says why, where it would else be restarted, ever more slowly.
+            "--wait",
         ],
         "ports": [
             {"name": "webhook", "containerPort": WEBHOOK_PORT, "protocol": "TCP"},
