@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 import click
 
@@ -13,6 +13,7 @@ from app.documents import Document, read
 from app.documents.dump import dump
 from app.kyverno.policy import KINDS
 from app.migrate.migrate import migrate
+from app.policy.compiled import Mode
 from app.sources.manifests import Manifests, Unreadable
 from app.sources.policies import shipped_policy
 
@@ -37,6 +38,11 @@ _INCOMPLETE: Final = 1
     help=f"Format of the result, and where it goes: {', '.join(FORMATS)}. May be given again. Default: {FORMATS[0]}.",
 )
 @click.option(
+    "--mode",
+    type=click.Choice(get_args(Mode)),
+    help="Mode of namespaces without one of their own.  [default: what the policies do, audit or enforce]",
+)
+@click.option(
     "--originals",
     metavar="FILE",
     type=click.Path(dir_okay=False),
@@ -48,6 +54,7 @@ def command(
     context: str | None,
     kubeconfig: str | None,
     outputs: tuple[Output, ...],
+    mode: Mode | None,
     originals: str | None,
 ) -> int:
     """Turn Kyverno policies into the GpuPolicy that says the same, and tell of each rule whether it is the same, better
@@ -73,7 +80,7 @@ def command(
     if not policies:
         where = "the cluster" if from_cluster else ", ".join(files)
         raise click.ClickException(f"there is no {' or '.join(KINDS)} of Kyverno in {where}")
-    migration = migrate(policies, _shipped())
+    migration = migrate(policies, _shipped(), mode)
     for output in outputs:
         _write(output.file, rendered(migration, output.format))
     if originals is not None:

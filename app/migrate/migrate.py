@@ -63,14 +63,14 @@ class _Document:
             found = f"{label[: _LONGEST - 4]}-{number}"
         return found
 
-    def made(self, name: str) -> dict[str, Any]:
-        """The document, with its keys in the order of the shipped one."""
+    def made(self, name: str, mode: str | None = None) -> dict[str, Any]:
+        """The document, with its keys in the order of the shipped one; ``mode`` is its default one."""
         presets = sorted({found for each in self.resources if (found := preset_of(each))})
         others = sorted(each for each in self.resources if preset_of(each) is None)
         gpus = {"presets": presets, "resources": others}
         spec: dict[str, Any] = {"gpus": {key: value for key, value in gpus.items() if value}}
-        spec["modes"] = {"default": "enforce" if self.enforcing else "audit"}
-        if not self.enforcing:
+        spec["modes"] = {"default": mode or ("enforce" if self.enforcing else "audit")}
+        if mode is None and not self.enforcing:
             self.rules = [{key: value for key, value in each.items() if key != "action"} for each in self.rules]
         if self.rules:
             spec["rules"] = [_ordered(each) for each in self.rules]
@@ -79,10 +79,11 @@ class _Document:
         return {"apiVersion": API_VERSION, "kind": "GpuPolicy", "metadata": {"name": name}, "spec": spec}
 
 
-def migrate(policies: Iterable[dict[str, Any]], shipped: dict[str, Any]) -> Migration:
+def migrate(policies: Iterable[dict[str, Any]], shipped: dict[str, Any], mode: str | None = None) -> Migration:
     """The GpuPolicy that says what the policies say, and a row for each of their rules.
 
-    ``shipped`` is the policy that gpugate comes with; what that has besides is told.
+    ``shipped`` is the policy that gpugate comes with; what that has besides is told. ``mode`` is for namespaces without
+    one of their own; by default what the policies do.
     """
     whole, rows, names = _Document(), list[Row](), list[str]()
     for policy in policies:
@@ -101,7 +102,7 @@ def migrate(policies: Iterable[dict[str, Any]], shipped: dict[str, Any]) -> Migr
                 names.append(name)
     if not names:
         return Migration(None, tuple(rows))
-    document = whole.made(_document_name(names))
+    document = whole.made(_document_name(names), mode)
     return Migration(document, tuple(rows), tuple(additions(document, shipped)))
 
 

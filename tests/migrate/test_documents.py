@@ -82,6 +82,16 @@ def test_actions_and_modes(actions: tuple[str | None, ...], mode: str, written: 
     assert [each.get("action") for each in document["spec"]["rules"]] == written
 
 
+def test_a_mode_may_be_chosen() -> None:
+    made = pattern(CLASS, ASKS)
+    made["validate"]["failureAction"] = "Audit"
+    document = migrate([policy(made)], SHIPPED, "warn").document
+    assert document is not None
+    assert document["spec"]["modes"] == {"default": "warn"}
+    # So that a namespace that enforces later does not refuse for it.
+    assert document["spec"]["rules"][0]["action"] == "audit"
+
+
 def test_the_reach_of_a_rule_becomes_its_match() -> None:
     made = {
         **pattern(
