@@ -1,7 +1,7 @@
 """``validate`` of a rule: the rules of a GpuPolicy that ask the same."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from app.kyverno import anchors
@@ -15,7 +15,7 @@ _WHOLE: Final = re.compile(r"\s*(<=|<)?\s*([0-9]+)\s*")
 _PRESENT: Final = ("?*", "*", ">0", ">=1", "!0")
 _LIMIT: Final = re.compile(r"""resources\.(requests|limits)\.["']([^"']+)["']""")
 _FALSE: Final = (False, "false", "!true")
-_EVERYWHERE: Final = ("?*", "*")
+_ANY: Final = ("?*", "*")
 _NVIDIA: Final = "nvidia.com/gpu"
 _VISIBLE: Final = "NVIDIA_VISIBLE_DEVICES"
 _FORBIDS: Final = {
@@ -63,18 +63,21 @@ def _pattern(pattern: Any, reach: Reach) -> tuple[list[Piece], Reach]:
     gates = [leaf for leaf in listed if _is_gate(leaf)]
     resources |= {leaf.path[-1] for leaf in gates}
     reach = Reach(frozenset(resources), reach.match, reach.gated or bool(gates))
+    asked = [leaf for leaf in listed if leaf not in gates and not (leaf.path[-1:] == ("name",) and leaf.value in _ANY)]
+    return _gathered((_leaf(leaf, reach) for leaf in asked), reach, "its pattern")
+
+
+def _gathered(found: Iterable[tuple[Piece, str]], reach: Reach, where: str) -> tuple[list[Piece], Reach]:
+    """The rules, each once, and the reach with the GPU resources that came with them."""
     pieces: list[Piece] = []
-    for leaf in listed:
-        if leaf in gates or (leaf.path[-1] == "name" and leaf.value in _EVERYWHERE):
-            continue
-        piece, resource = _leaf(leaf, reach)
-        if resource:
-            reach = Reach(reach.resources | {resource}, reach.match, reach.gated)
+    resources = set(reach.resources)
+    for piece, resource in found:
+        resources |= {resource} if resource else set()
         if piece not in pieces:
             pieces.append(piece)
     if not pieces:
-        raise NotTaken("its pattern asks for nothing that a GpuPolicy has a rule for")
-    return pieces, reach
+        raise NotTaken(f"{where} asks for nothing that a GpuPolicy has a rule for")
+    return pieces, Reach(frozenset(resources), reach.match, reach.gated)
 
 
 def _is_gate(leaf: Leaf) -> bool:
@@ -162,16 +165,7 @@ def _any_pattern(patterns: Any, reach: Reach) -> tuple[list[Piece], Reach]:
 
 
 def _deny(listed: Iterator[dict[str, Any]], reach: Reach) -> tuple[list[Piece], Reach]:
-    pieces: list[Piece] = []
-    for condition in listed:
-        piece, resource = _denied(condition, reach)
-        if resource:
-            reach = Reach(reach.resources | {resource}, reach.match, reach.gated)
-        if piece not in pieces:
-            pieces.append(piece)
-    if not pieces:
-        raise NotTaken("its deny has no conditions that a GpuPolicy has a rule for")
-    return pieces, reach
+    return _gathered((_denied(condition, reach) for condition in listed), reach, "its deny")
 
 
 def _denied(condition: dict[str, Any], reach: Reach) -> tuple[Piece, str]:

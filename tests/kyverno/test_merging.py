@@ -103,8 +103,14 @@ def test_the_lists_of_an_unknown_kind_are_replaced() -> None:
 
 def test_finalizers_are_a_set() -> None:
     resource = {"apiVersion": "v1", "kind": "Pod", "metadata": {"finalizers": ["a", "b"]}}
-    after = merged(resource, {"metadata": {"finalizers": ["c", "a"]}}, schema_of(resource))
+    after = merged(resource, {"metadata": {"finalizers": ["c", "a", "c"]}}, schema_of(resource))
     assert after["metadata"]["finalizers"] == ["c", "a", "b"]
+
+
+def test_what_should_be_texts_and_is_not_is_kept() -> None:
+    resource = {"apiVersion": "v1", "kind": "Pod", "metadata": {"finalizers": [{"a": 1}]}}
+    after = merged(resource, {"metadata": {"finalizers": [["b"]]}}, schema_of(resource))
+    assert after["metadata"]["finalizers"] == [["b"], {"a": 1}]
 
 
 @pytest.mark.parametrize(

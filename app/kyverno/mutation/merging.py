@@ -68,7 +68,11 @@ def _list(found: Any, patch: list[Any], schema: Schema | None, at: str) -> Any:
     if directive == "replace":
         found = []
     if schema.keys == ("",):
-        return list(dict.fromkeys([*patch, *(found or [])]))
+        united: list[Any] = []
+        for each in (*patch, *(found or [])):
+            if each not in united:
+                united.append(each)
+        return united
     elements = list(found or [])
     first: list[Any] = []
     for element in patch:
