@@ -41,7 +41,7 @@ class ClusterSnapshots:
         self._policy_path = policy_path
         self._context = context
         self._kubeconfig = kubeconfig
-        self._namespace = namespace
+        self._namespaces = (namespace,) if namespace else ()
 
     def policy(self) -> Policy:
         """The policy, as it is now; raises click.ClickException."""
@@ -56,7 +56,7 @@ class ClusterSnapshots:
         now = datetime.now(UTC)
         try:
             policy, cluster = self.policy(), self.cluster()
-            scan = Scan(cluster, policy, now.date(), namespace=self._namespace)
+            scan = Scan(cluster, policy, now.date(), namespaces=self._namespaces)
             for _ in scan.objects():
                 pass  # the scan itself keeps what a snapshot needs
         except click.ClickException as error:

@@ -27,13 +27,13 @@ def connect(context: str | None, kubeconfig: str | None) -> Cluster:
         raise click.ClickException(str(error)) from error
 
 
-def look(cluster: Cluster, policy: Policy, namespace: str | None = None) -> Snapshot:
-    """What is in the cluster, or in one namespace; what could not be read is said on standard error.
+def look(cluster: Cluster, policy: Policy, *namespaces: str) -> Snapshot:
+    """What is in the cluster, or in these namespaces; what could not be read is said on standard error.
 
     Raises click.ClickException.
     """
     now = datetime.now(UTC)
-    scan = Scan(cluster, policy, now.date(), namespace=namespace, tick=progress(shown=True))
+    scan = Scan(cluster, policy, now.date(), namespaces=namespaces, tick=progress(shown=True))
     try:
         for found in scan.objects():
             if isinstance(found, InputError):

@@ -45,7 +45,7 @@ def command(
         snapshot = read_snapshot(file)
     else:
         policy = load_policy(policy_path)
-        snapshot = look(connect(context, kubeconfig), policy, namespaces[0] if len(namespaces) == 1 else None)
+        snapshot = look(connect(context, kubeconfig), policy, *namespaces)
     states = _chosen(snapshot, namespaces)
     today = snapshot.taken_at.date()
     if output == "json":

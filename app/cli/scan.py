@@ -96,7 +96,8 @@ def command(
     cluster = connect(context, kubeconfig)
     now = datetime.now(UTC)
     only = None if mode == _OWN_MODES else mode
-    scan = Scan(cluster, policy, now.date(), namespace=namespace, mode=only, tick=progress(shown=not quiet))  # type: ignore[arg-type]
+    chosen = (namespace,) if namespace else ()
+    scan = Scan(cluster, policy, now.date(), namespaces=chosen, mode=only, tick=progress(shown=not quiet))  # type: ignore[arg-type]
     with ExitStack() as files:
         written = [output for output in outputs if output.format != _SNAPSHOT]
         reports = [files.enter_context(open_report(output, policy, style)) for output in written]

@@ -1,6 +1,6 @@
 """What a cluster has that decides on pods: RuntimeClasses, and what ResourceClaimTemplates ask for."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any, Final
 
@@ -16,12 +16,12 @@ CLAIM_TEMPLATES: Final = ("resource.k8s.io", "ResourceClaimTemplate")
 
 
 def cluster_facts(
-    cluster: Cluster, claim_templates: Resource | None, namespace: str | None = None
+    cluster: Cluster, claim_templates: Resource | None, namespaces: Iterable[str | None] = (None,)
 ) -> tuple[ClusterFacts, list[ClusterError]]:
     """The facts, and why a part of them is not known.
 
     ``claim_templates`` is the resource of CLAIM_TEMPLATES, None in a cluster without dynamic resource allocation; those
-    of one namespace are read, or of all.
+    of these namespaces are read, or of all for None.
     """
     facts, errors = UNKNOWN_CLUSTER, []
     try:
@@ -30,7 +30,8 @@ def cluster_facts(
     except ClusterError as error:
         errors.append(error)
     try:
-        objects = _objects(cluster, claim_templates.path(namespace)) if claim_templates else iter(())
+        paths = [claim_templates.path(namespace) for namespace in namespaces] if claim_templates else []
+        objects = (obj for path in paths for obj in _objects(cluster, path))
         claims = [claim for obj in objects if (claim := claim_template(obj)) is not None]
         facts = replace(facts, claims={(each.namespace or "", each.name): each.device_classes for each in claims})
     except ClusterError as error:

@@ -3,7 +3,7 @@
 Lists are read page by page, workloads first, and each object is let go once it is judged.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any, Final
@@ -38,7 +38,7 @@ class Progress:
 
 
 class Scan:
-    """One look at a cluster, or at one namespace of it; by ``mode``, or by each namespace's own for None.
+    """One look at a cluster, or at these ``namespaces`` of it; by ``mode``, or by each namespace's own for None.
 
     ``tick`` is called after each page. Kinds without a namespace are left out: pods are made of them in the namespaces
     of others, which are judged.
@@ -50,7 +50,7 @@ class Scan:
         policy: Policy,
         today: date,
         *,
-        namespace: str | None = None,
+        namespaces: Collection[str] = (),
         mode: Mode | None = None,
         tick: Callable[[Progress], None] | None = None,
     ) -> None:
@@ -58,7 +58,8 @@ class Scan:
         self._cluster = cluster
         self._policy = policy
         self._today = today
-        self._namespace = namespace
+        # In the order given, each once. None stands for all, which one list has.
+        self._namespaces: tuple[str | None, ...] = tuple(dict.fromkeys(namespaces)) or (None,)
         self._mode = mode
         self._tick = tick
         self._survey = Survey(policy, today)
@@ -74,14 +75,14 @@ class Scan:
             self._add_namespace(obj)
         kinds = kinds_of(self._policy)
         found = {resource[:2]: resource for resource in resources(self._cluster, {*kinds, CLAIM_TEMPLATES})}
-        facts, errors = cluster_facts(self._cluster, found.pop(CLAIM_TEMPLATES, None), self._namespace)
+        facts, errors = cluster_facts(self._cluster, found.pop(CLAIM_TEMPLATES, None), self._namespaces)
         for error in errors:
             yield self.failure("cluster facts", str(error))
         judging = Judging(self._policy, facts, self._today)
         owners = Owners(kind for kind in found if kind != _POD)
         for resource in sorted(found.values(), key=_order):
             try:
-                for page in self._cluster.pages(resource.path(self._namespace)):
+                for page in self._pages(resource):
                     for obj in page:
                         yield from self._judged(obj, resource, owners, kinds, judging)
                     if self._tick is not None:
@@ -130,12 +131,17 @@ class Scan:
             self._survey.pod_of(metadata["uid"])
         yield live.judged
 
+    def _pages(self, resource: Resource) -> Iterator[list[dict[str, Any]]]:
+        for namespace in self._namespaces:
+            yield from self._cluster.pages(resource.path(namespace))
+
     def _namespace_objects(self) -> Iterator[dict[str, Any]]:
-        if self._namespace:
-            yield self._cluster.get(f"/api/v1/namespaces/{self._namespace}")
-        else:
-            for page in self._cluster.pages("/api/v1/namespaces"):
-                yield from page
+        for namespace in self._namespaces:
+            if namespace:
+                yield self._cluster.get(f"/api/v1/namespaces/{namespace}")
+            else:
+                for page in self._cluster.pages("/api/v1/namespaces"):
+                    yield from page
 
     def _add_namespace(self, obj: dict[str, Any]) -> Mode | None:
         metadata = obj["metadata"]

@@ -7,10 +7,7 @@ process of its own, as users start it.
 """
 
 import argparse
-import os
 import statistics
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -26,6 +23,7 @@ from app.sources.policies import read_policy
 from tests.bench.page import machine, today, write_section
 from tests.controlplane import ControlPlane
 from tests.support.cluster import nvidia_runtime_class
+from tests.support.memory import measured
 from tests.support.population import populate
 
 WANTED_RATIO = 2
@@ -86,13 +84,11 @@ def spent(work: Callable[[], None]) -> float:
 
 def peak(plane: ControlPlane) -> float:
     """The most memory that `gpugate scan` takes, in MB."""
-    command = [sys.executable, "-m", "app.cli", "scan", "--policy", "shipped", "--fail-on", "none", "-o", "snapshot"]
-    process = subprocess.Popen([*command, "--kubeconfig", str(plane.kubeconfig)], stdout=subprocess.DEVNULL)
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode:
-        raise SystemExit("the scan failed")
-    return usage.ru_maxrss / 1024
+    arguments = ["scan", "--policy", "shipped", "--fail-on", "none", "-o", "snapshot"]
+    done = measured(*arguments, "--kubeconfig", str(plane.kubeconfig))
+    if done.code:
+        raise SystemExit(f"the scan failed: {done.err}")
+    return done.peak
 
 
 def table(found: Found) -> list[str]:

@@ -211,6 +211,8 @@ def test_status(plane: ControlPlane, modes: Gpugate, tmp_path: Path) -> None:
     second = plane.namespace("status-b", {MODE_LABEL: "strict"})
     pinned = plane.namespace("status-c", {MODE_LABEL: "warn"})
     create(plane, first, pod("good", GOOD), pod("bad", BAD), pod("cpu", CPU), ray_cluster("ray", GOOD))
+    # What is wrong elsewhere is not asked about.
+    create(plane, plane.namespace("status-d"), {**ray_cluster("broken", GOOD), "spec": "none"})
     create(plane, first, {**pod("dcgm", BAD), "metadata": {"name": "dcgm", "labels": {"app": "dcgm"}}})
     exception = {"name": "soon", "rules": ["runtime-class"], "match": {"namespaces": [first]}, "owner": "a@b",
                  "reason": "R", "expires": "2199-01-01"}  # fmt: skip

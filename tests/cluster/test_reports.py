@@ -81,7 +81,7 @@ def write(cluster: Cluster, namespace: str) -> Written:
 
 
 def seen(cluster: Cluster, namespace: str) -> Snapshot:
-    run = Scan(cluster, read_policy("shipped"), NOW.date(), namespace=namespace)
+    run = Scan(cluster, read_policy("shipped"), NOW.date(), namespaces=[namespace])
     list(run.objects())
     return run.snapshot(NOW)
 

@@ -2,9 +2,6 @@
 counts what was counted as it was made."""
 
 import json
-import os
-import subprocess
-import sys
 from collections import Counter
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,6 +18,7 @@ from app.sources.policies import read_policy
 from tests.controlplane import ControlPlane
 from tests.support.apiproxy import api_proxy
 from tests.support.cluster import nvidia_runtime_class
+from tests.support.memory import Finished, measured
 from tests.support.population import NAMESPACES, PODS, WORKLOADS, Expected, Population, listed, populate
 
 ROOT = Path(__file__).parents[2]
@@ -40,13 +38,9 @@ def population(plane: ControlPlane) -> Population:
     return populate(plane)
 
 
-def run(plane: ControlPlane, *arguments: str) -> tuple[int, float]:
-    """Run gpugate in a process of its own; its exit code, and the peak of its memory in MB."""
-    command = [sys.executable, "-P", "-m", "app.cli", *arguments, "--policy", "shipped"]
-    process = subprocess.Popen([*command, "--kubeconfig", str(plane.kubeconfig)], cwd=ROOT)
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    return process.returncode, usage.ru_maxrss / 1024
+def run(plane: ControlPlane, *arguments: str) -> Finished:
+    """Run gpugate on the cluster."""
+    return measured(*arguments, "--policy", "shipped", "--kubeconfig", str(plane.kubeconfig))
 
 
 def test_there_is_what_there_should_be(plane: ControlPlane, population: Population) -> None:
@@ -59,9 +53,9 @@ def test_there_is_what_there_should_be(plane: ControlPlane, population: Populati
 def test_the_scan_is_complete_and_small(plane: ControlPlane, population: Population, tmp_path: Path) -> None:
     found, seen = tmp_path / "found.json", tmp_path / "seen.json"
     outputs = ("-o", f"json={found}", "-o", f"snapshot={seen}")
-    code, megabytes = run(plane, "scan", "--mode", "enforce", *outputs)
-    assert code == 1
-    assert megabytes <= MOST_MEGABYTES
+    done = run(plane, "scan", "--mode", "enforce", *outputs)
+    assert done.code == 1, done.err
+    assert done.peak <= MOST_MEGABYTES
     report = json.loads(found.read_bytes())
     names: dict[str, set[str]] = {name: set() for name in population.namespaces}
     for each in report["pods"]:
@@ -112,7 +106,7 @@ def test_lists_come_in_pages_and_nothing_is_asked_twice(
 
 def test_modes_status_counts_the_same(plane: ControlPlane, population: Population, tmp_path: Path) -> None:
     seen = tmp_path / "seen.json"
-    assert run(plane, "scan", "--fail-on", "none", "-o", f"snapshot={seen}")[0] == 0
+    assert run(plane, "scan", "--fail-on", "none", "-o", f"snapshot={seen}").code == 0
     live = status(plane)
     assert live == status(plane, "--snapshot", str(seen))
     assert {name: found for name, found in live.items() if name in population.namespaces} == {
@@ -141,8 +135,6 @@ def test_modes_status_counts_the_same(plane: ControlPlane, population: Populatio
 
 
 def status(plane: ControlPlane, *arguments: str) -> dict[str, Any]:
-    command = [sys.executable, "-P", "-m", "app.cli", "modes", "status", "--policy", "shipped", "-o", "json"]
-    where = ["--kubeconfig", str(plane.kubeconfig)]
-    result = subprocess.run([*command, *where, *arguments], cwd=ROOT, capture_output=True, text=True, check=False)
-    assert result.returncode == 0, result.stderr
-    return {each["name"]: each for each in json.loads(result.stdout)["namespaces"]}
+    done = run(plane, "modes", "status", "-o", "json", *arguments)
+    assert done.code == 0, done.err
+    return {each["name"]: each for each in json.loads(done.out)["namespaces"]}

@@ -54,7 +54,7 @@ def cluster(plane: ControlPlane) -> Cluster:
 def scan(
     cluster: Cluster, namespace: str, mode: Mode | None = None
 ) -> tuple[list[JudgedObject], list[InputError], Snapshot]:
-    run = Scan(cluster, read_policy("shipped"), NOW.date(), namespace=namespace, mode=mode)
+    run = Scan(cluster, read_policy("shipped"), NOW.date(), namespaces=[namespace] if namespace else [], mode=mode)
     found = list(run.objects())
     judged = [each for each in found if isinstance(each, JudgedObject)]
     errors = [each for each in found if isinstance(each, InputError)]
@@ -196,7 +196,7 @@ def test_an_exempt_workload_has_no_findings_and_says_so(plane: ControlPlane, clu
         "apiVersion: gpugate.dev/v1alpha1\nkind: GpuPolicy\nmetadata: {name: p}\nspec:\n  gpus: {presets: [nvidia]}\n"
         f"  exempt: {{namespaces: [{namespace}]}}\n  rules: [{{rule: no-privileged}}]\n"
     )
-    run = Scan(cluster, read_policy(str(file)), NOW.date(), namespace=namespace)
+    run = Scan(cluster, read_policy(str(file)), NOW.date(), namespaces=[namespace])
     assert titles(each for each in run.objects() if isinstance(each, JudgedObject)) == ["Pod/bare", "Pod/cpu"]
     state = seen(run.snapshot(NOW))
     assert state.exempt
@@ -215,7 +215,7 @@ def test_exceptions_that_can_matter_here(plane: ControlPlane, cluster: Cluster, 
         "apiVersion: gpugate.dev/v1alpha1\nkind: GpuPolicy\nmetadata: {name: p}\nspec:\n  gpus: {presets: [nvidia]}\n"
         f"  rules: [{{rule: no-privileged}}]\n  exceptions: [{', '.join(entry.format(*each) for each in held)}]\n"
     )
-    run = Scan(cluster, read_policy(str(file)), NOW.date(), namespace=namespace)
+    run = Scan(cluster, read_policy(str(file)), NOW.date(), namespaces=[namespace])
     list(run.objects())
     state = seen(run.snapshot(NOW))
     assert [(each.name, each.rule, str(each.until), each.owner, each.reason) for each in state.exceptions] == [
@@ -285,7 +285,7 @@ def rights(plane: ControlPlane, namespace: str, user: str, rules: list[dict[str,
 def test_a_namespace_that_is_deleted_half_way(plane: ControlPlane, cluster: Cluster) -> None:
     namespace = plane.namespace("scan")
     create(plane, namespace, pod("bare", BAD), deployment("web", BAD, replicas=0))
-    run = Scan(cluster, read_policy("shipped"), NOW.date(), namespace=namespace)
+    run = Scan(cluster, read_policy("shipped"), NOW.date(), namespaces=[namespace])
     found = run.objects()
     first = next(found)
     assert isinstance(first, JudgedObject)

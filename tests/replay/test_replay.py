@@ -3,7 +3,6 @@
 import gzip
 import json
 import os
-import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -18,6 +17,7 @@ from tests.cli.conftest import Gpugate
 from tests.engine.policies import POLICIES, SHIPPED
 from tests.replay.cluster import Cluster
 from tests.support.cluster import gpu_pod
+from tests.support.memory import measured
 
 ROOT = Path(__file__).parents[2]
 NO_ANSWER = "compared with being let in as sent; --old-policy compares with another policy"
@@ -210,21 +210,15 @@ def test_memory_does_not_grow_with_the_input(folder: Path, recorded: Path, stric
     (written,) = recorded.iterdir()
     lines = written.read_bytes()
     (folder / "small.jsonl").write_bytes(lines)
-    with (folder / "large.jsonl").open("wb") as large:
+    with (folder / "large.jsonl").open("wb") as file:
         for _ in range(1500):
-            large.write(lines)
+            file.write(lines)
 
-    def peak(name: str) -> int:
-        """In KiB."""
-        command = [sys.executable, "-P", "-m", "app.cli", "replay", "--policy", strict, name]
-        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, env={**os.environ, "PYTHONPATH": str(ROOT)})
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-        assert process.returncode == 1
-        assert isinstance(usage, resource.struct_rusage)
-        return usage.ru_maxrss
-
-    assert peak("large.jsonl") < peak("small.jsonl") + 30_000
+    small, large = (
+        measured("replay", "--policy", strict, name, folder=folder) for name in ("small.jsonl", "large.jsonl")
+    )
+    assert small.code == large.code == 1, large.err
+    assert large.peak < small.peak + 30
 
 
 def test_wrong_usage(gpugate: Gpugate, recorded: Path) -> None:
