@@ -70,6 +70,9 @@ def generated() -> dict[str, str]:
     files["kustomize/overlays/enforce/gpu-pods.yaml"] = with_modes(policy, "enforce", None)
     files[f"{CHART}/files/gpu-pods.yaml"] = policy
     files[f"{CHART}/values.schema.json"] = _values_schema()
+    # A chart reads no file outside of its folder.
+    for name in ("servicemonitors.yaml", "rules.yaml", "gpu-rules.yaml", "gpugate.json"):
+        files[f"{CHART}/files/monitoring/{name}"] = (DEPLOY / "monitoring" / name).read_text()
     files[f"{CHART}/templates/keeper-rbac.yaml"] = _template(
         "if .Values.keeper.enabled",
         'if eq .Values.certificates.provider "keeper"',

@@ -121,6 +121,23 @@ def test_without_keeper_the_configurations_of_a_policy_of_ones_own_are_given(tmp
 
 
 UNKNOWN_MODE = {**MORE, "spec": {"modes": {"default": "strict"}}}
+MONITORING = ("serviceMonitors", "rules", "gpuRules", "dashboard")
+
+
+def test_helm_and_kustomize_make_the_same_for_prometheus(cluster: ControlPlane) -> None:
+    expected = kustomize(KUSTOMIZE.parent / "monitoring")
+    everything = ",".join(f"monitoring.{each}=true" for each in MONITORING)
+    found = comparable(helm("--set", everything))
+    assert {key: found[key] for key in comparable(expected)} == comparable(expected)
+    assert found.keys() - comparable(helm()).keys() == comparable(expected).keys()
+    labelled = comparable(helm("--set", f"{everything},monitoring.labels.release=prometheus"))
+    assert labelled["PrometheusRule/gpugate/gpugate"]["metadata"]["labels"]["release"] == "prometheus"
+    dry_run(cluster, expected)
+    assert "ServiceMonitor/gpugate/gpugate-keeper" not in comparable(
+        helm(*WAYS["own-secret"].helm, "--set", everything)
+    )
+
+
 BAD_VALUES = {
     "nobody makes certificates": (["--set", "keeper.enabled=false"], "certificates.provider is cert-manager or secret"),
     "configurations of another policy": (

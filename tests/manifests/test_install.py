@@ -109,7 +109,7 @@ def test_every_reference_between_the_objects_is_to_one_of_them() -> None:
         assert {pod["serviceAccountName"] for pod in pods(listed).values()} <= accounts
         services = [webhook["clientConfig"]["service"] for each in listed for webhook in each.get("webhooks", ())]
         assert {(each["namespace"], each["name"]) for each in services} <= {("gpu-system", "gate")}
-        (service,) = of(listed, "Service")
+        (service,) = of(listed, "Service", "gate")
         ports = {port["name"] for pod in pods(listed).values() for port in pod["containers"][0]["ports"]}
         assert {port["targetPort"] for port in service["spec"]["ports"]} <= ports
 

@@ -1,4 +1,4 @@
-"""The programs that `gpugate check` calls, for tests."""
+"""Programs that `gpugate check` calls, and promtool, for tests."""
 
 from .build import PROGRAMS, BuildError, programs_directory
 

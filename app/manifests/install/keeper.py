@@ -13,9 +13,9 @@ COMPONENT: Final = "keeper"
 
 
 def keeper(installation: Installation) -> list[dict[str, Any]]:
-    """Its account and rights, its Deployment, its NetworkPolicy."""
+    """Its account and rights, its Deployment, a Service for its metrics, its NetworkPolicy."""
     rights = keeper_rbac(installation.namespace, certificates=installation.certificates == "keeper", create=False)
-    return [*rights, _deployment(installation), _network_policy(installation)]
+    return [*rights, _deployment(installation), _service(installation), _network_policy(installation)]
 
 
 def _deployment(installation: Installation) -> dict[str, Any]:
@@ -63,6 +63,21 @@ def _container(installation: Installation) -> dict[str, Any]:
         "livenessProbe": probe("/healthz", "metrics", period=20, failures=3),
         "resources": memory_bound("50m", "256Mi"),
         "securityContext": CONTAINER_SECURITY,
+    }
+
+
+def _service(installation: Installation) -> dict[str, Any]:
+    """By which Prometheus finds the keepers; nothing else calls them."""
+    return {
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": metadata(KEEPER, COMPONENT, namespace=installation.namespace),
+        "spec": {
+            "type": "ClusterIP",
+            "clusterIP": "None",
+            "selector": labels(COMPONENT),
+            "ports": [{"name": "metrics", "port": METRICS_PORT, "targetPort": "metrics", "protocol": "TCP"}],
+        },
     }
 
 
