@@ -50,6 +50,11 @@ def control_plane(pytestconfig: pytest.Config) -> Iterator[ControlPlane]:
 @pytest.fixture(scope="module")
 def own_control_plane() -> Iterator[ControlPlane]:
     """A control plane for one module, for tests that would disturb others."""
+    yield from another_control_plane()
+
+
+def another_control_plane() -> Iterator[ControlPlane]:
+    """A control plane that nobody else uses, for a fixture of whatever scope."""
     keeper = Keeper()
     try:
         yield from _attached(keeper.address)

@@ -1,4 +1,4 @@
-"""A namespace with a keeper's rights for each test."""
+"""A namespace with a keeper's rights for each test, in a control plane for keepers alone."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -6,7 +6,16 @@ from pathlib import Path
 import pytest
 
 from tests.controlplane import ControlPlane
+from tests.controlplane.plugin import another_control_plane
 from tests.support.keeper import Site
+
+
+@pytest.fixture(scope="session")
+def control_plane() -> Iterator[ControlPlane]:
+    """Not the one that all tests share. A keeper writes the configurations of a whole cluster, which look at every
+    namespace whose label changes, whoever made it: nobody's warnings, calls or pods but those of keepers may depend on
+    them."""
+    yield from another_control_plane()
 
 
 @pytest.fixture
