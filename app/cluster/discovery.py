@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from app.cluster.client import Cluster
+from app.cluster.errors import ClusterError, Forbidden, NotFound, Unavailable
 
 
 class Resource(NamedTuple):
@@ -24,22 +25,30 @@ class Resource(NamedTuple):
         return f"{self.plural}.{self.group}" if self.group else self.plural
 
 
-def resources(cluster: Cluster, kinds: Collection[tuple[str, str]]) -> list[Resource]:
+def resources(cluster: Cluster, kinds: Collection[tuple[str, str]]) -> tuple[list[Resource], list[ClusterError]]:
     """The namespaced resources of these (group, kind)s that the cluster has, at one version each, the preferred one if
-    it has the kind; sorted by group and kind. Raises ClusterError.
+    it has the kind; sorted by group and kind. And why groups could not be looked into.
+
+    Raises ClusterError if the cluster does not say which groups it has.
     """
-    groups = {group for group, _ in kinds}
-    found = {resource[:2]: resource for resource in _of_version(cluster, "", "/api/v1", kinds)} if "" in groups else {}
-    for group in cluster.get("/apis").get("groups") or []:
-        name = group["name"]
-        missing = {kind for kind in kinds if kind[0] == name}
+    found: dict[tuple[str, str], Resource] = {}
+    errors: list[ClusterError] = []
+    core = {"name": "", "versions": [{"groupVersion": "v1"}]}
+    for group in [core, *(cluster.get("/apis").get("groups") or [])]:
+        missing = {kind for kind in kinds if kind[0] == group["name"]}
         for version in _versions(group) if missing else ():
-            for resource in _of_version(cluster, name, f"/apis/{version}", missing):
-                found[resource[:2]] = resource
+            base = f"/apis/{version}" if group["name"] else f"/api/{version}"
+            try:
+                found.update({each[:2]: each for each in _of_version(cluster, group["name"], base, missing)})
+            except NotFound:
+                continue  # gone since the list of groups
+            except (Unavailable, Forbidden) as error:
+                errors.append(error)
+                break
             missing -= found.keys()
             if not missing:
                 break
-    return sorted(found.values())
+    return sorted(found.values()), errors
 
 
 def _versions(group: dict[str, Any]) -> Iterable[str]:

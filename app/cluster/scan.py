@@ -74,10 +74,12 @@ class Scan:
         for obj in self._namespace_objects():
             self._add_namespace(obj)
         kinds = kinds_of(self._policy)
-        found = {resource[:2]: resource for resource in resources(self._cluster, {*kinds, CLAIM_TEMPLATES})}
-        facts, errors = cluster_facts(self._cluster, found.pop(CLAIM_TEMPLATES, None), self._namespaces)
-        for error in errors:
-            yield self.failure("cluster facts", str(error))
+        listed, unknown = resources(self._cluster, {*kinds, CLAIM_TEMPLATES})
+        found = {resource[:2]: resource for resource in listed}
+        facts, unread = cluster_facts(self._cluster, found.pop(CLAIM_TEMPLATES, None), self._namespaces)
+        for where, errors in (("kinds of the cluster", unknown), ("cluster facts", unread)):
+            for error in errors:
+                yield self.failure(where, str(error))
         judging = Judging(self._policy, facts, self._today)
         owners = Owners(kind for kind in found if kind != _POD)
         for resource in sorted(found.values(), key=_order):

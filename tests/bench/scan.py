@@ -48,7 +48,7 @@ def bench(rounds: int) -> Found:
         populate(plane)
         cluster = Cluster.connect(kubeconfig=str(plane.kubeconfig))
         policy, day = read_policy("shipped"), datetime.now(UTC).date()
-        paths = [each.path(None) for each in resources(cluster, kinds_of(policy).keys())]
+        paths = [each.path(None) for each in resources(cluster, kinds_of(policy).keys())[0]]
         last = Scan(cluster, policy, day)
 
         def listing() -> None:

@@ -1,6 +1,7 @@
 """`gpugate scan` on a real API server: formats, exit codes, and what is said when the cluster cannot be read."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -138,6 +139,14 @@ def test_an_expired_token(gpugate: Gpugate, plane: ControlPlane, tmp_path: Path)
     outcome = gpugate("scan", "--policy", "shipped", "--kubeconfig", str(config))
     assert outcome.code == 2
     assert "does not accept the credentials (401): the token or certificate has expired" in outcome.err
+
+
+def test_progress_on_a_terminal(scan: Gpugate, namespace: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("app.cli.looking._PROGRESS_EVERY", 0)
+    assert scan("-n", namespace).err == ""
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    assert re.search(r"^\d+ objects in 1 namespaces \.\.\.$", scan("-n", namespace).err, re.MULTILINE)
+    assert scan("-n", namespace, "-q").err == ""
 
 
 def test_wrong_usage(scan: Gpugate) -> None:

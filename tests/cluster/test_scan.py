@@ -313,6 +313,24 @@ def test_a_namespace_that_is_being_deleted_is_passed_over(plane: ControlPlane, c
         api.delete(path, {"gracePeriodSeconds": 0})
 
 
+def test_a_group_that_does_not_answer_is_said_and_the_rest_goes_on(
+    plane: ControlPlane, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.cluster.transport._FIRST_PAUSE", 0.01)
+    namespace = plane.namespace("scan")
+    create(plane, namespace, pod("bare", BAD), ray_cluster("ray", BAD))
+    with api_proxy(plane) as proxy:
+        proxy.faults.append(Fault(503, times=99, matches=lambda _method, path: path.startswith("/apis/ray.io/v1")))
+        proxy.faults.append(
+            Fault(404, times=99, matches=lambda _method, path: path == "/apis/jobset.x-k8s.io/v1alpha2")
+        )
+        cluster = Cluster.connect(kubeconfig=str(proxy.kubeconfig(tmp_path)))
+        judged, errors, _ = scan(cluster, namespace)
+    assert titles(judged) == ["Pod/bare"]
+    assert [error.file for error in errors] == ["kinds of the cluster"]
+    assert "answered 503 to GET /apis/ray.io/v1" in errors[0].message
+
+
 def test_a_list_that_fails_on_the_way_is_said_and_the_rest_goes_on(plane: ControlPlane, tmp_path: Path) -> None:
     namespace = plane.namespace("scan")
     create(plane, namespace, pod("bare", BAD), deployment("web", BAD, replicas=0))
