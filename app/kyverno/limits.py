@@ -26,17 +26,27 @@ def limits(document: dict[str, Any]) -> Iterator[Flaw]:
     """What a ClusterPolicy or Policy that compiles asks for in vain."""
     spec = document["spec"]
     yield from _overrides(spec, "validationFailureActionOverrides", "/spec")
+    if not any(_for_pods(rule) for rule in spec["rules"]):
+        yield Flaw("/spec/rules", "no rule of the policy matches pods, which are what is judged", True, True)
     for index, rule in enumerate(spec["rules"]):
         pointer, name = f"/spec/rules/{index}", rule.get("name")
         yield from _overrides(rule.get("validate") or {}, "failureActionOverrides", f"{pointer}/validate")
         for key in ("match", "exclude"):
             for at, found in _filters(rule.get(key), f"{pointer}/{key}"):
                 yield from _filter(found, at, str(name), matching=key == "match")
-        matched = [kind for _, found in _filters(rule.get("match"), "") for kind in _kinds(found)]
-        if matched and not any(_selects_pods(kind) for kind in matched):
-            said = f'rule "{name}" matches {", ".join(matched)} and no pods, which are all that is judged'
+        if rule.get("mutate") and not _for_pods(rule):
+            said = f'rule "{name}" changes {", ".join(_matched(rule))} and no pods; only pods are changed'
             yield Flaw(f"{pointer}/match", said, True, True)
         yield from _variables(rule, pointer, str(name))
+
+
+def _matched(rule: dict[str, Any]) -> list[str]:
+    return [kind for _, found in _filters(rule.get("match"), "") for kind in _kinds(found)]
+
+
+def _for_pods(rule: dict[str, Any]) -> bool:
+    matched = _matched(rule)
+    return not matched or any(_selects_pods(kind) for kind in matched)
 
 
 def _filters(match: Any, pointer: str) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -190,8 +190,11 @@ class Compiler:
         return _Query(expression)
 
     def check_names(self, expression: Expression, pointer: str) -> None:
-        """A flaw if the expression starts from what is no variable."""
-        unknown = sorted(expression.fields - self.known) if self.known is not None else ()
+        """A flaw if the expression starts from what is no variable.
+
+        ``""`` is a field too in JMESPath, but meant as a text by who writes it; it is never found.
+        """
+        unknown = sorted(expression.fields - self.known - {""}) if self.known is not None else ()
         if unknown:
             said = f'{{{{ {expression.text} }}}} names "{unknown[0]}", which is no variable here'
             self.flaws.append(Flaw(pointer, said))

@@ -160,8 +160,8 @@ spec:
 """
 SERVED = [
     # a rule that compiles, and what of it the admission of pods cannot keep: message, line, column
-    ("kinds: [Service]", "matches Service and no pods", 7, 7),
-    ("kinds: [Deployment]", "matches Deployment and no pods", 7, 7),
+    ("kinds: [Service]", "no rule of the policy matches pods", 5, 3),
+    ("kinds: [Deployment]", "no rule of the policy matches pods", 5, 3),
     ("kinds: [Pod, Service]", "matches Service; only pods are judged", 7, 47),
     ('kinds: ["*"]', "matches *; only pods are judged", 7, 42),
     ("kinds: [Pod], operations: [DELETE]", "is for DELETE; pods are judged on CREATE and UPDATE", 7, 61),
@@ -177,6 +177,20 @@ def test_what_admission_cannot_keep_is_refused_by_name(resources: str, said: str
         load([("policy.yaml", text.encode())])
     assert any(said in found.message and found.line == line for found in raised.value.problems)
     assert (line, column) in [(found.line, found.column) for found in raised.value.problems]
+
+
+def test_a_rule_for_controllers_alone_is_taken_beside_one_for_pods_unless_it_changes_them() -> None:
+    pods = f"{HEAD}    - {{name: a, match: {{any: [{{resources: {{kinds: [Pod]}}}}]}}, validate: {{deny: {{}}}}}}\n"
+    match = "    - name: b\n      match: {any: [{resources: {kinds: [Deployment]}}]}\n"
+    assert load([("policy.yaml", f"{pods}{match}      validate: {{deny: {{}}}}\n".encode())]).names == ["a", "b"]
+    change = "      mutate: {patchStrategicMerge: {spec: {replicas: 2}}}\n"
+    assert problem(pods + match + change) == (
+        'rule "b" changes Deployment and no pods; only pods are changed', 8, 7,
+    )  # fmt: skip
+
+
+def test_a_text_in_the_wrong_quotes_is_never_found_and_no_unknown_variable() -> None:
+    assert flaws(policy(rule(validate=PATTERN, **condition(key='{{ request.object.metadata.name || "" }}')))) == []
 
 
 def test_who_asks_by_roles_is_not_known() -> None:
