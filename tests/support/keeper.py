@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from time import monotonic
 from typing import Any, Self
 
 import httpx
@@ -186,12 +187,16 @@ class Site:
         return Settings(**made)
 
     def keeper(
-        self, now: Callable[[], datetime] = lambda: datetime.now(UTC), kubeconfig: Path | None = None, **changes: Any
+        self,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+        kubeconfig: Path | None = None,
+        clock: Callable[[], float] = monotonic,
+        **changes: Any,
     ) -> Driven:
         """A keeper in this process, which looks when it is told to."""
         cluster = Cluster.connect(kubeconfig=str(kubeconfig or self.kubeconfig))
         events, metrics = Events(), Metrics()
-        return Driven(Keeper(cluster, self.settings(**changes), events, metrics, now=now), events, metrics)
+        return Driven(Keeper(cluster, self.settings(**changes), events, metrics, now=now, clock=clock), events, metrics)
 
     @contextmanager
     def server(self, *extra: str) -> Iterator[Server]:
