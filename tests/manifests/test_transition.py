@@ -28,9 +28,9 @@ PAIRS = [
 @pytest.mark.parametrize("phase", ["mutate", "validate"])
 def test_every_pod_of_either_policy_is_in_a_part_at_least_as_strict(old: Policy, new: Policy, phase: Any) -> None:
     for mode in ("audit", "warn", "assist", "enforce"):
-        joint = {part.name: part for part in joint_parts(old, new, phase, mode)}  # type: ignore[arg-type]
+        joint = {part.name: part for part in joint_parts(old, new, phase, mode)}
         for each in (old, new):
-            for part in parts(each, phase, mode, "tight"):  # type: ignore[arg-type]
+            for part in parts(each, phase, mode, "tight"):
                 wider = joint[part.name]
                 assert wider.strict >= part.strict
                 # The first alternatives, line by line, are those that say which pods are meant.
