@@ -22,8 +22,8 @@ policy_option = click.option(
     "--policy",
     "policy_path",
     metavar="FILE|DIR",
-    help=f'Policy file or folder, or "{SHIPPED}" for the one that gpugate comes with. '
-    f"Default: ${ENVIRONMENT}, else ./{DEFAULT_FILE}.",
+    help=f'Policy file or folder: GpuPolicy documents, and those of Kyverno; or "{SHIPPED}" for the one that gpugate '
+    f"comes with. Default: ${ENVIRONMENT}, else ./{DEFAULT_FILE}.",
 )
 
 

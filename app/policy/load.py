@@ -34,7 +34,11 @@ def load(files: Iterable[tuple[str, bytes]]) -> Policy:
             else:
                 problems.extend(_parse(document, parsed))
         if not found:
-            problems.append(Problem(name, 1, 1, "the file holds no document; a policy needs at least one GpuPolicy"))
+            problems.append(
+                Problem(
+                    name, 1, 1, "the file holds no document; a policy needs a GpuPolicy, or a ClusterPolicy of Kyverno"
+                )
+            )
     parsed.sort(key=lambda entry: entry.name)
     foreign.sort(key=lambda entry: entry.name)
     problems.extend(clashes(parsed))

@@ -3,12 +3,14 @@
 The table holds what Kyverno itself answers to these pods, also where its policy is wrong, and what is right.
 """
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 
+from tests.apiserver.data import deployment
 from tests.controlplane import ControlPlane
 from tests.support.cluster import Installed, cpu_pod, gpu_pod, installed, nvidia_runtime_class
 from tests.support.server import Server
@@ -134,6 +136,13 @@ def test_an_update_is_judged_where_it_changes_what_kyverno_looks_at(kyverno: Ins
     api.patch(path, {"metadata": {"labels": {"team": "a"}}}).expect(200)
     api.patch(path, {"metadata": {"finalizers": ["example.com/held"]}}).expect(200)
     api.patch(path, {"metadata": {"finalizers": []}}).expect(200)
+
+
+def test_whoever_applies_a_deployment_is_told_what_becomes_of_its_pods(kyverno: Installed) -> None:
+    namespace = kyverno.namespace("enforce")
+    made = deployment("d", dict(pod()["spec"]))
+    applied = kyverno.plane.kubectl("apply", "-n", namespace, "-f", "-", input=json.dumps(made))
+    assert f"Warning: pods of this Deployment would be refused: {RUNTIME_CLASS}: " in applied.stderr
 
 
 MUTATING = """

@@ -218,7 +218,7 @@ def test_errors_of_all_files_are_said_at_once() -> None:
     ) == [
         'a.yaml:6:3: unknown key "x"; known here: gpus, modes, exempt, rules, exceptions, inject, workloads',
         'b.yaml:6:20: default: should be disabled, audit, warn, assist or enforce, found "strict"',
-        "c.yaml:1:1: the file holds no document; a policy needs at least one GpuPolicy",
+        "c.yaml:1:1: the file holds no document; a policy needs a GpuPolicy, or a ClusterPolicy of Kyverno",
     ]
 
 
