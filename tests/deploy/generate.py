@@ -15,7 +15,8 @@ from app.cli.schema import command as schema
 from app.manifests.client import Service
 from app.manifests.guard import guard
 from app.manifests.install.objects import install
-from app.manifests.install.settings import Installation
+from app.manifests.install.scan import scan
+from app.manifests.install.settings import IMAGE, Installation
 from app.manifests.keeper_rbac import (
     AUTHORITY_OF_OTHERS,
     CERTIFICATE_RIGHTS,
@@ -36,6 +37,9 @@ NAMESPACE: Final = "gpugate"
 SERVICE: Final = Service(NAMESPACE, "gpugate")
 
 _MADE: Final = "Made by `make generate` from app/manifests; do not edit."
+_POD_INDENT: Final = " " * 10
+"""Of the fields of a CronJob's pod."""
+
 _RIGHTS: Final = (
     *CERTIFICATE_RIGHTS,
     AUTHORITY_OF_OTHERS,
@@ -81,6 +85,18 @@ def generated() -> dict[str, str]:
         _yaml(keeper_rbac(NAMESPACE, certificates=False, create=False)),
         "end",
         "end",
+    )
+    reports = scan(Installation(SERVICE))
+    files["kustomize/components/reports/scan.yaml"] = _yaml(reports)
+    files[f"{CHART}/templates/scan.yaml"] = _for_helm(
+        _template(
+            "if .Values.reports.enabled",
+            _yaml(obj for obj in reports if obj["kind"] != "NetworkPolicy"),
+            "if .Values.networkPolicy.enabled",
+            _yaml(obj for obj in reports if obj["kind"] == "NetworkPolicy"),
+            "end",
+            "end",
+        )
     )
     files[f"{CHART}/templates/mode-label.yaml"] = _template(_yaml(guard()))
     files[f"{CHART}/files/webhooks.yaml"] = _yaml(configurations(read_policy("shipped"), SERVICE, "broad"))
@@ -146,6 +162,19 @@ def _template(*parts: str) -> str:
         else:
             lines.append(f"{{{{- {part} }}}}")
     return "\n".join(lines) + "\n"
+
+
+def _for_helm(template: str) -> str:
+    """The template of a pod with the image of the values, and the secrets to pull it with."""
+    image = template.replace(f"image: {IMAGE}\n", 'image: {{ include "gpugate.image" . }}\n')
+    last = f"{_POD_INDENT}restartPolicy: Never\n"
+    secrets = (
+        "{{- with .Values.imagePullSecrets }}",
+        "imagePullSecrets:",
+        "  {{- toYaml . | nindent " + str(len(_POD_INDENT) + 2) + " }}",
+        "{{- end }}",
+    )
+    return image.replace(last, last + "".join(f"{_POD_INDENT}{line}\n" for line in secrets))
 
 
 if __name__ == "__main__":

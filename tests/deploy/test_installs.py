@@ -32,6 +32,7 @@ WAYS = {
     "without-keeper": Way(
         ("--certificates=cert-manager", "--no-keeper"), ("--set", f"{CERT_MANAGER},keeper.enabled=false")
     ),
+    "reports": Way(("--reports",), ("--set", "reports.enabled=true"), "overlays/reports"),
     "gitops": Way(("--gitops",), ("--set", "keeper.gitops=true")),
     "own-secret": Way(
         ("--certificates=secret", "--no-keeper"), ("--set", "certificates.provider=secret,keeper.enabled=false")
