@@ -4,6 +4,7 @@
 # make bench  the benchmarks; WRITE=1 keeps the results in docs/benchmarks.md
 # make generate  the files of deploy/ that are made from the code
 # make soak   a million reviews and a minute of slow clients (5 to 10 minutes); WRITE=1 keeps the result there too
+# make sbom   dist/gpugate.cdx.json: what the image holds, as CycloneDX
 # make lock   pin the newest dependencies again, with hashes
 
 PYTHON ?= python3
@@ -14,7 +15,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 # A missing control plane is an error here, not a skip. It can be built wherever Go is.
 export GPUGATE_REQUIRE_CONTROL_PLANE ?= 1
 
-.PHONY: help run test lint format bench soak generate lock control-plane clean
+.PHONY: help run test lint format bench soak generate sbom lock control-plane clean
 .DEFAULT_GOAL := help
 
 help:
@@ -64,6 +65,11 @@ generate: $(VENV)/installed-dev
 
 soak: $(VENV)/installed-dev
 	$(BIN)/python -m tests.bench.soak $(if $(WRITE),--write)
+
+sbom: $(VENV)/installed-dev
+	@mkdir -p dist
+	$(BIN)/cyclonedx-py requirements requirements.txt --pyproject pyproject.toml --mc-type application \
+		--output-reproducible --spec-version 1.6 --validate -o dist/gpugate.cdx.json
 
 LOCK := $(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --no-annotate --quiet
 lock: $(VENV)/installed-dev
