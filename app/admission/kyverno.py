@@ -52,10 +52,10 @@ def mutated(policy: Policy, pod: Pod, context: Context) -> Mutated:
                 errors.append(_failed_change(each, result, pod))
             elif result.resource is not None:
                 before = judging.request.resource
-                operations = _placed(pod, difference(before, result.resource))
+                made = list(difference(before, result.resource))
                 judging = judging.of(_replaced(judging.request, result.resource))
-                if operations:
-                    changes.append(_change(each, result, operations))
+                if made:
+                    changes.append(_change(each, result, pod, made))
     after = judging.request.resource
     if after is first:
         return Mutated(pod, changes, errors)
@@ -194,11 +194,19 @@ def _at(pod: Pod, pointer: str) -> str | None:
     return None
 
 
-def _change(policy: ClusterPolicy, result: RuleResult, operations: tuple[Operation, ...]) -> Finding:
-    fields = list(dict.fromkeys(spelled(operation["path"].removesuffix("/-")) for operation in operations))
-    shown = ", ".join(fields[:_SHOWN]) + (f" and {len(fields) - _SHOWN} more" if len(fields) > _SHOWN else "")
-    pointer = operations[0]["path"].removesuffix("/-")
-    return Finding(policy.name, result.rule, "inject", pointer, f"changes {shown}", early=True, operations=operations)
+def _change(policy: ClusterPolicy, result: RuleResult, pod: Pod, made: list[Operation]) -> Finding:
+    """The change that the operations on the pod make, which the message names by its fields."""
+    paths = list(dict.fromkeys(operation["path"].removesuffix("/-") for operation in made))
+    shown = ", ".join(map(spelled, paths[:_SHOWN])) + (f" and {len(paths) - _SHOWN} more" if paths[_SHOWN:] else "")
+    return Finding(
+        policy.name,
+        result.rule,
+        "inject",
+        _at(pod, paths[0]) or pod.spec_pointer,
+        f"changes {shown}",
+        early=True,
+        operations=_placed(pod, made),
+    )
 
 
 def _failed_change(policy: ClusterPolicy, result: RuleResult, pod: Pod) -> Finding:

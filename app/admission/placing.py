@@ -67,7 +67,8 @@ def _changes(places: Places, changes: Iterable[Finding]) -> Iterator[Finding]:
         place = places.find(change.pointer)
         operations = places.operations(change.operations, made)
         if operations is None:
-            said = f"{change.message}, at the pod: {place.reason}"
+            reasons = (places.find(operation["path"]).reason for operation in change.operations)
+            said = f"{change.message}, at the pod: {place.reason or next(filter(None, reasons))}"
             yield change._replace(pointer=place.pointer, message=said, operations=())
         else:
             yield change._replace(pointer=place.pointer, operations=tuple(operations))

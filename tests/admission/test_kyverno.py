@@ -15,6 +15,7 @@ from app.model.difference import difference
 from app.model.pod import Pod
 from app.policy.compiled import Mode, Policy
 from app.policy.load import load
+from app.workloads.custom import CUSTOM_KINDS
 from app.workloads.kinds import CORE_KINDS
 from app.workloads.templates import templates
 from tests.admission.asking import Reply, ask
@@ -236,6 +237,20 @@ def test_pods_of_a_template_are_judged_at_their_places_and_changed_there() -> No
         ]
         changed = jsonpatch.apply_patch(deepcopy(obj), verdict.patch)
         assert changed["spec"]["template"]["metadata"]["labels"]["team"] == "team"
+
+
+def test_a_change_that_a_kind_has_no_field_for_is_made_at_the_pod_and_says_why() -> None:
+    container = {"image": "a:1", "name": "main"}
+    workflow = {"apiVersion": "argoproj.io/v1alpha1", "kind": "Workflow", "metadata": {"name": "w"},
+                "spec": {"templates": [{"name": "t", "container": container}]}}  # fmt: skip
+    made = loaded(policy({"name": "label", "mutate": {"patchStrategicMerge": {
+        "metadata": {"labels": {"a": "b"}}, "spec": {"runtimeClassName": "nvidia"},
+    }}}))  # fmt: skip
+    (template,) = templates(workflow, {**CUSTOM_KINDS, **CORE_KINDS})
+    (change,) = judge(made, template.pod(), Context("team"), "enforce").findings
+    assert change.operations == ()
+    assert change.message.startswith("changes metadata.labels.a, spec.runtimeClassName, at the pod: ")
+    assert "None" not in change.message
 
 
 def test_pods_of_a_template_have_an_owner() -> None:
