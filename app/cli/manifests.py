@@ -1,11 +1,12 @@
 """`gpugate manifests`."""
 
+import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import click
 
-from app.cli.options import find_policy, load_policy, policy_option
+from app.cli.options import cluster_options, find_policy, load_policy, policy_option
 
 if TYPE_CHECKING:
     from app.manifests.install.settings import Certificates
@@ -48,6 +49,9 @@ _SCOPE: Final = (
               help="With --install: a CronJob that scans the cluster every hour and writes reports.")  # fmt: skip
 @click.option("--uninstall", is_flag=True,
               help="What to delete, in order, for kubectl delete --ignore-not-found -f -.")  # fmt: skip
+@click.option("--diff", is_flag=True,
+              help="What applying would change in the cluster, as a diff; exit code 1 if anything.")  # fmt: skip
+@cluster_options
 def command(
     policy_path: str | None,
     url: str | None,
@@ -57,6 +61,8 @@ def command(
     scope: Literal["tight", "broad"] | None,
     image: str | None,
     certificates: "Certificates | None",
+    context: str | None,
+    kubeconfig: str | None,
     *,
     install: bool,
     no_keeper: bool,
@@ -64,6 +70,7 @@ def command(
     ha: bool,
     reports: bool,
     uninstall: bool,
+    diff: bool,
 ) -> None:
     """Print what a policy means for a cluster, as YAML for kubectl: the webhook configurations, and the guard of the
     namespace label gpugate.dev/mode; with --install the server and the keeper too. The same input always prints the
@@ -74,6 +81,7 @@ def command(
       gpugate manifests --policy shipped --url https://127.0.0.1:9443 --ca-file certs/ca.crt | kubectl apply -f -
       gpugate manifests --policy gpugate.yaml --service gpugate/gpugate --ca-file ca.crt
       gpugate manifests --policy gpugate.yaml --install --image registry.example.com/gpugate:1 | kubectl apply -f -
+      gpugate manifests --policy gpugate.yaml --install --diff
       gpugate manifests --uninstall | kubectl delete --ignore-not-found -f -
     """
     from app.cli.manifests_address import client_of, service_of
@@ -82,11 +90,13 @@ def command(
     from app.manifests.install import objects as installs
     from app.manifests.objects import objects, text
 
+    if (context or kubeconfig) and not diff:
+        raise click.UsageError("--context and --kubeconfig say which cluster to compare with: add --diff")
     wanted = Wanted(image, certificates, no_keeper, gitops, ha, reports)
     if not install and wanted.first():
         raise click.UsageError(f"{wanted.first()} is about an installation: add --install")
     if uninstall:
-        if install or any(value is not None for value in (policy_path, url, port, ca_file, scope)):
+        if install or diff or any(value is not None for value in (policy_path, url, port, ca_file, scope)):
             raise click.UsageError("--uninstall takes no other option than --service")
         deleted = text(installs.uninstall(service_of(service or _PLACE)))
         click.echo(f"# To use: kubectl delete --ignore-not-found -f -\n{deleted}", nl=False)
@@ -105,8 +115,28 @@ def command(
     else:
         scope = scope or "tight"
         how, listed = ["--scope", scope], objects(policy, client, scope)
+    if diff:
+        _compare(listed, context, kubeconfig)
+        return
     click.echo("\n".join(_header(policy, how, scope)))
     click.echo(text(listed), nl=False)
+
+
+def _compare(listed: list[dict[str, Any]], context: str | None, kubeconfig: str | None) -> None:
+    """Print the differences; exits 1 if there are any."""
+    from app.cli.looking import connect
+    from app.cluster.difference import differences
+    from app.cluster.errors import ClusterError
+
+    found = False
+    try:
+        for difference in differences(connect(context, kubeconfig), listed):
+            click.echo(difference)
+            found = True
+    except ClusterError as error:
+        raise click.ClickException(str(error)) from error
+    if found:
+        sys.exit(1)
 
 
 def _header(policy: "Policy", how: list[str], scope: Literal["tight", "broad"]) -> list[str]:

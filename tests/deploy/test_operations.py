@@ -67,6 +67,29 @@ def test_the_way_in_and_through_a_life(plane: ControlPlane, folder: Path) -> Non
     assert admitted(plane), "empty configurations refuse nothing"
 
 
+def diff(plane: ControlPlane, folder: Path, more: str) -> tuple[str, str]:
+    """The exit code and the output of a comparison with the cluster."""
+    command = f"gpugate manifests --policy gpugate.yaml {more} --diff && echo same || echo $?"
+    *shown, code = sh(plane, command, folder).splitlines()
+    return code, "\n".join(shown)
+
+
+def test_what_applying_would_change_is_shown_and_nothing_else(plane: ControlPlane, folder: Path) -> None:
+    code, shown = diff(plane, folder, "--install")
+    assert (code, shown.count("--- cluster/")) == ("1", 21)
+    dead(plane, folder)
+    image = "--install --image registry.example.com/gpugate"
+    assert diff(plane, folder, f"{image}:0.1.0") == ("same", "")
+    code, shown = diff(plane, folder, f"{image}:0.1.1")
+    assert code == "1"
+    assert shown.count("--- cluster/apis/apps/v1/namespaces/gpugate/deployments/") == shown.count("--- ") == 2
+    assert "+          image: registry.example.com/gpugate:0.1.1" in shown
+    (folder / "gpugate.yaml").write_text((KUSTOMIZE / "overlays/audit/gpu-pods.yaml").read_text())
+    code, shown = diff(plane, folder, "--service gpugate/gpugate")
+    assert code == "1"
+    assert "-  - name: mutate-enforce-gpu.gpugate.dev" in shown
+
+
 def test_with_the_server_dead_uninstalling_lets_pods_through(plane: ControlPlane, folder: Path) -> None:
     dead(plane, folder)
     deleted = run(plane, folder, "Uninstall")

@@ -215,6 +215,12 @@ BAD = [
     (["--gitops", "--service", "a/b"], "--gitops is about an installation"),
     (["--ha", "--service", "a/b"], "--ha is about an installation: add --install"),
     (["--image", "x", "--service", "a/b"], "--image is about an installation"),
+    (
+        ["--service", "a/b", "--context", "x"],
+        "--context and --kubeconfig say which cluster to compare with: add --diff",
+    ),
+    (["--uninstall", "--diff"], "--uninstall takes no other option than --service"),
+    (["--service", "a/b", "--diff", "--kubeconfig", "no-such-file"], "there is no kubeconfig no-such-file"),
     (["--uninstall", "--install"], "--uninstall takes no other option than --service"),
     (["--uninstall", "--url", "https://x"], "--uninstall takes no other option than --service"),
     (["--uninstall", "--service", "gate"], "NAMESPACE/NAME"),
