@@ -1,5 +1,7 @@
 """`gpugate manifests --install` and `--uninstall`: what is in an installation, and what is left out of one."""
 
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -220,7 +222,6 @@ BAD = [
         "--context and --kubeconfig say which cluster to compare with: add --diff",
     ),
     (["--uninstall", "--diff"], "--uninstall takes no other option than --service"),
-    (["--service", "a/b", "--diff", "--kubeconfig", "no-such-file"], "there is no kubeconfig no-such-file"),
     (["--uninstall", "--install"], "--uninstall takes no other option than --service"),
     (["--uninstall", "--url", "https://x"], "--uninstall takes no other option than --service"),
     (["--uninstall", "--service", "gate"], "NAMESPACE/NAME"),
@@ -241,3 +242,10 @@ def test_a_file_name_that_no_config_map_can_hold(tmp_path: Any) -> None:
     result = CliRunner().invoke(gpugate, ["manifests", "--policy", str(path), "--install"])
     assert result.exit_code != 0
     assert "my policy.yaml: a key of a ConfigMap" in result.stderr
+
+
+def test_a_cluster_that_cannot_be_asked_is_an_error_and_no_difference() -> None:
+    arguments = ["manifests", "--policy", "shipped", "--service", "a/b", "--diff", "--kubeconfig", "no-such-file"]
+    result = subprocess.run([sys.executable, "-m", "app.cli", *arguments], capture_output=True, text=True, check=False)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert result.stderr == "Error: there is no kubeconfig no-such-file\n"
