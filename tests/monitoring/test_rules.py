@@ -10,6 +10,7 @@ from typing import Any, Final
 import pytest
 import yaml
 
+from app.cluster.keeper.log import Metrics
 from tests.controlplane import ControlPlane, wait_for
 from tests.support.cluster import gpu_pod, installed
 from tests.support.server import Server
@@ -167,6 +168,14 @@ def test_every_metric_of_gpugate_and_of_the_api_server_exists(exposed: set[str])
     keepers = {name for name in wanted if name.startswith("gpugate_keeper_")}
     assert len(wanted) > 12
     assert wanted - keepers - exposed == set()
+
+
+def test_every_metric_of_the_keeper_exists() -> None:
+    families = Metrics().registry.collect()
+    exposed = {f"{each.name}_total" if each.type == "counter" else each.name for each in families}
+    wanted = {name for name in names() if name.startswith("gpugate_keeper_")}
+    assert len(wanted) >= 3
+    assert wanted - exposed == set()
 
 
 def test_metrics_of_others_are_the_ones_that_their_projects_document() -> None:
