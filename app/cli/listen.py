@@ -2,6 +2,7 @@
 
 import errno
 import os
+import signal
 import socket
 
 import click
@@ -10,8 +11,11 @@ import click
 def listen(host: str | None, port: int, option: str) -> socket.socket:
     """A socket bound to the port, on all addresses without a host; 0 takes a free port.
 
-    Raises click.ClickException, which names the option of the port where another would do.
+    Raises click.ClickException, which names the option of the port where another would do. From here on no broken
+    connection or pipe ends the process.
     """
+    # Its clients come and go, and so does whoever reads its log.
+    signal.signal(signal.SIGPIPE, signal.SIG_IGN)
     from app.server.sockets import bind
 
     try:

@@ -1,10 +1,12 @@
 """The command `gpugate`: finds the sub-command, imports only that, and turns errors into exit codes."""
 
 import os
+import select
 import signal
 import sys
 from collections.abc import Callable, Mapping
 from importlib import import_module
+from types import FrameType
 from typing import Any, Final, NoReturn
 
 import click
@@ -96,12 +98,21 @@ def command() -> None:
     """
 
 
+def _broken_pipe(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 - the signature is Python's
+    """End quietly when the reader of the output does. A connection that breaks is for whoever writes to it to report."""
+    output = select.poll()
+    output.register(1, 0)
+    if output.poll(0):
+        signal.signal(number, signal.SIG_DFL)
+        signal.raise_signal(number)
+
+
 def run() -> NoReturn:
     """The entry point of `gpugate` and `kubectl gpugate`. Exits 0 clean, 1 violations, 2 errors, 130 interrupted."""
     name = "kubectl gpugate" if os.path.basename(sys.argv[0]).startswith("kubectl-") else "gpugate"  # noqa: PTH119
     # pydantic looks through every installed package for plugins, and nobody's should have a say in what a policy means.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
-    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # end quietly when the reader of a pipe does
+    signal.signal(signal.SIGPIPE, _broken_pipe)
     try:
         code = command.main(prog_name=name, standalone_mode=False)
     except click.ClickException as error:

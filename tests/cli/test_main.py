@@ -1,6 +1,7 @@
 """The command as a whole: help, wrong usage, exit codes, and where it may be run."""
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -102,6 +103,7 @@ def test_a_reader_that_goes_away_is_no_error(folder: Path) -> None:
         process.stdout.read(10)
         process.stdout.close()
         assert process.stderr.read() == b""
+        assert process.wait() == -signal.SIGPIPE
 
 
 SERVER = {"fastapi", "starlette", "uvicorn", "uvloop", "httptools", "prometheus_client", "asyncio"}

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import socket
+import struct
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -182,3 +183,15 @@ def _send_until_closed(connection: socket.socket, piece: bytes) -> None:
         while time.monotonic() < deadline:
             connection.sendall(piece)
     assert time.monotonic() < deadline
+
+
+def test_clients_that_go_away_before_their_answers(server: Server) -> None:
+    """As an API server does whose own client gave up."""
+    for attempt in range(40):
+        with connect(server) as connection:
+            for number in range(20):
+                connection.sendall(request(f"unread-{number}"))
+            if attempt % 2:
+                # With a reset at once, not in order.
+                connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        assert server.running
