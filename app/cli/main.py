@@ -99,7 +99,7 @@ def command() -> None:
 
 
 def _broken_pipe(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 - the signature is Python's
-    """End quietly when the reader of the output does. A connection that breaks is for whoever writes to it to report."""
+    """End quietly when the reader of the output does. A connection that breaks is reported by whoever writes to it."""
     output = select.poll()
     output.register(1, 0)
     if output.poll(0):

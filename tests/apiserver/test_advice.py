@@ -219,14 +219,9 @@ def following(plane: ControlPlane, tmp_path: Path) -> Iterator[tuple[Installed, 
 
 
 def label(made: Installed, namespace: str, value: str) -> list[str]:
-    """What kubectl says to a label.
-
-    Other tests may run a keeper, whose configurations ask about every namespace. Their policies pin namespaces by name,
-    and let labels choose nothing.
-    """
+    """What kubectl says to a label."""
     said = made.plane.kubectl("label", "--overwrite", "namespace", namespace, f"{MODE_LABEL}={value}").stderr
-    others = ("lets labels choose nothing", "default mode, disabled")
-    return [line for line in said.splitlines() if not line.endswith(others)]
+    return said.splitlines()
 
 
 def test_a_stricter_mode_names_running_workloads_that_it_would_refuse(following: tuple[Installed, Path]) -> None:

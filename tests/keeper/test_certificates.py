@@ -218,7 +218,7 @@ class TestCertificatesOfOthers:
         leaf = issue(first, ["127.0.0.1"], now())
         keeper = site.keeper(certificates=False)
         keeper.step()
-        assert not site.configurations(), "nobody to call yet"
+        assert not site.entries(), "nobody to call yet"
         self.write(site, leaf.certificate, leaf.key, first.certificate)
         with site.server():
             keeper.until(lambda: site.bundles() == {first.certificate})

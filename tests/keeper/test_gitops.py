@@ -3,8 +3,11 @@
 from base64 import b64encode
 from typing import Any
 
+from app.certs.rotation import holds
 from app.manifests.client import Url
+from app.manifests.keeper_names import AUTHORITY_SECRET, ROTATE_ANNOTATION
 from app.manifests.objects import configurations
+from app.manifests.parts import Scope
 from app.policy.load import load
 from tests.support.cluster import KINDS
 from tests.support.keeper import Driven, Site, policy
@@ -13,10 +16,10 @@ ADMISSION = "/apis/admissionregistration.k8s.io/v1"
 VALIDATING = "ValidatingWebhookConfiguration"
 
 
-def apply(site: Site, content: str) -> None:
+def apply(site: Site, content: str, scope: Scope = "tight") -> None:
     """What a GitOps tool does with the output of `gpugate manifests`: everything but the CA bundle."""
     made = load([("policy.yaml", content.encode())])
-    for each in configurations(made, Url(site.url), "tight"):
+    for each in configurations(made, Url(site.url), scope):
         each["metadata"]["name"] = site.name
         path = f"{ADMISSION}/{KINDS[each['kind']]}"
         found = site.api.get(f"{path}/{site.name}")
@@ -76,3 +79,32 @@ def test_a_policy_waits_for_configurations_that_are_made_for_it(site: Site) -> N
     assert len(keeper.events.of("configurations_behind")) == 1
     apply(site, wide)
     keeper.until(lambda: site.served == {"policy.yaml": wide.encode()}, "the policy handed on")
+
+
+def test_the_configurations_of_every_policy_are_no_drift(site: Site) -> None:
+    """Those of `--scope broad`."""
+    content = policy(site.team)
+    site.write_policy(content)
+    apply(site, content, "broad")
+    keeper = site.keeper(gitops=True)
+    keeper.step()
+    assert keeper.step()
+    assert drift(keeper) == 0
+    assert not keeper.events.of(f"drift_of_{VALIDATING}")
+
+
+def test_a_rotation_goes_through(site: Site) -> None:
+    content = policy(site.team)
+    site.write_policy(content)
+    apply(site, content)
+    keeper = site.keeper(gitops=True)
+    keeper.step()
+    old, before = (site.authority or {})["ca.crt"], entries(site)
+    with site.server():
+        patch = {"metadata": {"annotations": {ROTATE_ANNOTATION: "now"}}}
+        site.api.patch(site.path("secrets", AUTHORITY_SECRET), patch).expect(200)
+        keeper.until(lambda: keeper.events.of("authority_dropped"), "the old authority dropped")
+        new = (site.authority or {})["ca.crt"]
+        keeper.until(lambda: site.bundles() == {new}, "the new authority alone")
+    assert not holds(new, old)
+    assert entries(site) == before

@@ -1,7 +1,7 @@
 """A policy on its way to the servers, with webhook configurations of a real API server in step."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from time import monotonic
@@ -84,7 +84,8 @@ def creating(site: Site, resource: str) -> Iterator[list[Attempt]]:
         thread.join()
 
 
-def test_no_pod_slips_through_while_a_policy_widens(site: Site) -> None:
+def test_no_pod_slips_through_while_a_policy_widens(make_site: Callable[..., Site]) -> None:
+    site = make_site(create=False)
     narrow, wide = policy(site.team), policy(site.team, presets=["nvidia", "amd"])
     keeper = site.keeper()
     with ready(site, keeper, narrow) as server:
@@ -221,7 +222,7 @@ def test_without_a_policy_nothing_is_made(site: Site) -> None:
     keeper = site.keeper()
     for _ in range(2):
         assert keeper.step()
-    assert (site.served, site.configurations()) == (None, [])
+    assert (site.served, site.entries()) == (None, [])
     assert keeper.events.of("no_policy") == [{"event": "no_policy", "level": "warning", "configmap": POLICY_SOURCE}]
     # What is wrong with the very first one is told too.
     site.write_policy("nonsense: true")
@@ -235,11 +236,11 @@ def test_configurations_are_made_once_a_server_answers(site: Site) -> None:
     keeper = site.keeper()
     for _ in range(3):
         keeper.step()
-    assert site.configurations() == []
+    assert site.entries() == []
     assert site.served
     assert len(keeper.events.of("no_server")) == 1
     impatient = site.keeper(handover=0.2)
-    impatient.until(lambda: len(site.configurations()) == 2, "configurations that nobody answers")
+    impatient.until(site.entries, "configurations that nobody answers")
 
 
 def test_what_somebody_changed_is_mended(site: Site) -> None:

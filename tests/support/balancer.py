@@ -42,6 +42,11 @@ class Balancer:
         """Where the servers are reached."""
         return f"https://127.0.0.1:{self.port}"
 
+    def cut(self) -> None:
+        """Close all connections, and hand on no new one until ``ports`` is set again."""
+        self.ports = ()
+        self._loop.call_soon_threadsafe(lambda: [task.cancel() for task in self._tasks])
+
     def _run(self) -> None:
         with contextlib.closing(self._loop):
             self._loop.run_until_complete(self._serve())

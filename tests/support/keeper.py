@@ -27,8 +27,16 @@ from app.cluster.keeper.keeper import Keeper
 from app.cluster.keeper.log import Metrics
 from app.cluster.keeper.settings import Settings
 from app.manifests.client import Url
-from app.manifests.keeper_names import AUTHORITY_SECRET, CERTIFICATE_SECRET, CLUSTER_FACTS, POLICY, POLICY_SOURCE
+from app.manifests.keeper_names import (
+    AUTHORITY_SECRET,
+    CERTIFICATE_SECRET,
+    CLUSTER_FACTS,
+    KEEPER,
+    POLICY,
+    POLICY_SOURCE,
+)
 from app.manifests.keeper_rbac import keeper_rbac
+from app.manifests.objects import empty_configurations
 from tests.controlplane import ControlPlane, wait_for
 from tests.controlplane.processes import free_ports
 from tests.support.apiproxy import write_kubeconfig
@@ -48,9 +56,14 @@ _RESOURCES = {
 _ADMISSION = "/apis/admissionregistration.k8s.io/v1"
 
 
-def policy(namespace: str, presets: Sequence[str] = ("nvidia",), rules: Sequence[str] = ("no-privileged",)) -> str:
-    """A policy file for one namespace in `enforce`, and no other: tests share a control plane."""
-    document = {
+def policy(
+    namespace: str,
+    presets: Sequence[str] = ("nvidia",),
+    rules: Sequence[str] = ("no-privileged",),
+    inject: Sequence[Mapping[str, Any]] = (),
+) -> str:
+    """A policy file for one namespace in `enforce`, and no other: keepers of several tests share a control plane."""
+    document: dict[str, Any] = {
         "apiVersion": "gpugate.dev/v1alpha1",
         "kind": "GpuPolicy",
         "metadata": {"name": "p"},
@@ -60,6 +73,8 @@ def policy(namespace: str, presets: Sequence[str] = ("nvidia",), rules: Sequence
             "rules": [{"rule": rule} for rule in rules],
         },
     }
+    if inject:
+        document["spec"]["inject"] = [dict(each) for each in inject]
     return yaml.safe_dump(document)
 
 
@@ -78,9 +93,13 @@ class Events:
 
 
 class Site:
-    """A namespace for a keeper, with its ServiceAccount and rights, and configurations of its own name."""
+    """A namespace for a keeper, with its ServiceAccount and rights, and configurations of its own name.
 
-    def __init__(self, plane: ControlPlane, folder: Path, *, certificates: bool = True) -> None:
+    Without ``create`` it is as in an installation (deploy/): the configurations are there, without entries, and the
+    keeper may not make them.
+    """
+
+    def __init__(self, plane: ControlPlane, folder: Path, *, certificates: bool = True, create: bool = True) -> None:
         self.plane, self.api, self.folder = plane, plane.client(), folder
         self.name = f"keeper-{uuid.uuid4().hex[:8]}"
         self.namespace = plane.namespace("keeper")
@@ -89,10 +108,17 @@ class Site:
         self.url = f"https://127.0.0.1:{self.port}"
         self._made: list[str] = []
         for obj in keeper_rbac(
-            self.namespace, certificates=certificates, configuration=self.name, cluster_role=self.name
+            self.namespace,
+            certificates=certificates,
+            create=create,
+            configuration=self.name,
+            cluster_role=self.name,
         ):
             self._make(obj)
-        self.kubeconfig = self._kubeconfig()
+        if not create:
+            for obj in empty_configurations():
+                self.write_configuration(obj)
+        self.kubeconfig = self.kubeconfig_to(self.plane.url, "keeper.kubeconfig")
 
     def close(self) -> None:
         """Take away what is cluster-wide."""
@@ -110,12 +136,13 @@ class Site:
         if not namespace:
             self._made.append(f"{collection}/{obj['metadata']['name']}")
 
-    def _kubeconfig(self) -> Path:
+    def kubeconfig_to(self, url: str, name: str) -> Path:
+        """A kubeconfig of the keeper's ServiceAccount that leads to the API server by this URL."""
         path = f"/api/v1/namespaces/{self.namespace}/serviceaccounts/gpugate-keeper/token"
         request = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {"audiences": []}}
         token = self.api.post(path, request).expect(201)["status"]["token"]
-        cluster = {"server": self.plane.url, "certificate-authority": str(self.plane.certificate_authority)}
-        return write_kubeconfig(self.folder / "keeper.kubeconfig", cluster, {"token": token})
+        cluster = {"server": url, "certificate-authority": str(self.plane.certificate_authority)}
+        return write_kubeconfig(self.folder / name, cluster, {"token": token})
 
     # What there is.
 
@@ -155,6 +182,31 @@ class Site:
             self.api.post(f"/api/v1/namespaces/{self.namespace}/configmaps", body).expect(201)
         else:
             self.api.patch(self.path("configmaps", POLICY_SOURCE), body).expect(200)
+
+    def write_configuration(self, obj: dict[str, Any]) -> None:
+        """What a person does with `kubectl apply` to a webhook configuration, here under the name of this site."""
+        collection = f"{_ADMISSION}/{KINDS[obj['kind']]}"
+        named = {**obj, "metadata": {**obj["metadata"], "name": self.name}}
+        if self.api.get(f"{collection}/{self.name}").status == 404:
+            self.api.post(collection, named).expect(201)
+        else:
+            self.api.patch(f"{collection}/{self.name}", named).expect(200)
+
+    def withdraw(self, *resources: str, verbs: Sequence[str] = ()) -> Callable[[], None]:
+        """Take the rights to these resources, or only these verbs, out of the keeper's roles; what is returned gives
+        them back."""
+        group = "/apis/rbac.authorization.k8s.io/v1"
+        paths = (f"{group}/namespaces/{self.namespace}/roles/{KEEPER}", f"{group}/clusterroles/{self.name}")
+        before = {path: self.api.get(path).expect(200)["rules"] for path in paths}
+        for path, rules in before.items():
+            left = [_without(rule, resources, verbs) for rule in rules]
+            self.api.patch(path, {"rules": [each for each in left if each["resources"] and each["verbs"]]}).expect(200)
+
+        def give_back() -> None:
+            for path, rules in before.items():
+                self.api.patch(path, {"rules": rules}).expect(200)
+
+        return give_back
 
     def configurations(self) -> list[dict[str, Any]]:
         """Those that exist, the mutating one first."""
@@ -196,7 +248,8 @@ class Site:
         """A keeper in this process, which looks when it is told to."""
         cluster = Cluster.connect(kubeconfig=str(kubeconfig or self.kubeconfig))
         events, metrics = Events(), Metrics()
-        return Driven(Keeper(cluster, self.settings(**changes), events, metrics, now=now, clock=clock), events, metrics)
+        keeper = Keeper(cluster, self.settings(**changes), events, metrics, now=now, clock=clock)
+        return Driven(keeper, events, metrics)
 
     @contextmanager
     def server(self, *extra: str) -> Iterator[Server]:
@@ -214,6 +267,15 @@ class Site:
             Server(folder / "policy", cert_dir=folder / "certs", extra=options, drains=False) as server,
         ):
             yield server
+
+
+def _without(rule: dict[str, Any], resources: Sequence[str], verbs: Sequence[str]) -> dict[str, Any]:
+    """The rule of a role, without the resources, or for these only without the verbs."""
+    if not set(resources) & set(rule["resources"]):
+        return rule
+    if verbs:
+        return {**rule, "verbs": [verb for verb in rule["verbs"] if verb not in verbs]}
+    return {**rule, "resources": [each for each in rule["resources"] if each not in resources]}
 
 
 class Driven:
@@ -284,10 +346,10 @@ def _projecting(site: Site, mounts: Mapping[tuple[str, str], Mounted]) -> Iterat
 class KeeperProcess:
     """`gpugate keeper` as a process: ``with KeeperProcess(site) as keeper: ...``."""
 
-    def __init__(self, site: Site, *extra: str) -> None:
+    def __init__(self, site: Site, *extra: str, kubeconfig: Path | None = None) -> None:
         self._output = site.folder / f"keeper-{uuid.uuid4().hex[:8]}"
         self._command = [sys.executable, "-c", _RUN, "keeper", "--url", site.url, "--namespace", site.namespace]
-        self._command += ["--configuration", site.name, "--kubeconfig", str(site.kubeconfig)]
+        self._command += ["--configuration", site.name, "--kubeconfig", str(kubeconfig or site.kubeconfig)]
         self._command += ["--host", "127.0.0.1", "--metrics-port", "0", "--interval", "0.2", "--settle", "0.5"]
         self._command += extra
         self.process: subprocess.Popen[bytes] | None = None

@@ -163,6 +163,8 @@ class Handover:
     def _write(
         self, observed: Observed, wanted: Sequence[dict[str, Any]], ask: Ask, bundle: bytes | None, why: str
     ) -> None:
+        # Who cannot say what to trust takes nothing away of what is trusted.
+        bundle = bundle or observed.bundle or None
         if bundle is None and isinstance(self._settings.client, Service):
             # An API server would trust its machine's own roots then, and refuse every pod that fails closed.
             self._once.event("no_bundle", "warning", why="there is no authority yet to trust")
