@@ -20,14 +20,10 @@ OPTIONAL = {
 
 def refused(site: Site, path: str, verb: str = "get") -> bool:
     """Whether the API server knows by now that the keeper may not do this."""
-    review = {
-        "apiVersion": "authorization.k8s.io/v1",
-        "kind": "SubjectAccessReview",
-        "spec": {"user": f"system:serviceaccount:{site.namespace}:gpugate-keeper"},
-    }
     group, _, resource = path.rpartition("/")
     attributes = {"namespace": site.namespace, "verb": verb, "group": group, "resource": resource}
-    review["spec"]["resourceAttributes"] = attributes  # type: ignore[index]
+    spec = {"user": f"system:serviceaccount:{site.namespace}:gpugate-keeper", "resourceAttributes": attributes}
+    review = {"apiVersion": "authorization.k8s.io/v1", "kind": "SubjectAccessReview", "spec": spec}
     answer = site.api.post("/apis/authorization.k8s.io/v1/subjectaccessreviews", review).expect(201)
     return not answer["status"]["allowed"]
 
