@@ -1,9 +1,11 @@
 """`gpugate keeper` as a process: health, metrics, missing rights, an API server that is away, and its end."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
 
+from app.cluster.keeper.log import Metrics
 from app.cluster.keeper.servers import addresses
 from tests.controlplane import wait_for
 from tests.support.apiproxy import Fault, api_proxy
@@ -21,6 +23,15 @@ def test_health_metrics_and_the_end(site: Site) -> None:
         assert keeper.stop() == 0
         assert keeper.logs()[-1]["event"] == "stopped"
         assert keeper.errors() == ""
+
+
+def test_the_page_explains_each_metric() -> None:
+    page = Path("docs/keeper.md").read_text()
+    families = list(Metrics().registry.collect())
+    assert len(families) > 10
+    for family in families:
+        name = f"{family.name}_total" if family.type == "counter" else family.name
+        assert re.search(rf"^\| `{name}(\{{\w+\}})?` \|", page, re.MULTILINE), name
 
 
 def test_a_missing_right_is_one_message_with_the_rule_and_the_others_go_on(site: Site) -> None:
