@@ -166,6 +166,9 @@ def _never_sent(failure: Exception) -> bool:
 
 def _reason(failure: Exception) -> str:
     """Why there was no answer, in words of ours where the library's say where in it that was found."""
+    from ssl import SSLEOFError
+    from ssl import SSLError as TLSFailure
+
     from urllib3.exceptions import NameResolutionError, NewConnectionError, SSLError
     from urllib3.exceptions import TimeoutError as NoAnswer
 
@@ -177,6 +180,10 @@ def _reason(failure: Exception) -> str:
     if isinstance(failure, SSLError) and "CERTIFICATE_VERIFY_FAILED" in text:
         return f"its certificate is not trusted ({text.rpartition('certificate verify failed: ')[2].split(' (')[0]})"
     cause = failure.__cause__ or failure.__context__
+    if isinstance(cause, SSLEOFError):
+        return "it closes the connection before TLS is agreed on"
+    if isinstance(cause, TLSFailure) and cause.reason in ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE"):
+        return "it does not speak TLS"
     if isinstance(cause, OSError) and cause.strerror:
         return cause.strerror.lower()
     return text.rpartition(">: ")[2] or text

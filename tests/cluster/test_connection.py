@@ -3,7 +3,9 @@
 import base64
 import json
 import os
+import socketserver
 import stat
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -163,6 +165,33 @@ def test_a_cluster_that_does_not_answer(tmp_path: Path, monkeypatch: pytest.Monk
     assert str(caught.value) == (
         'the cluster of context "test" cannot be reached at https://127.0.0.1:1: connection refused'
     )
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [(b"", "it closes the connection before TLS is agreed on"), (b"HTTP/1.1 400 Bad\r\n\r\n", "it does not speak TLS")],
+)
+def test_what_is_no_tls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answer: bytes, reason: str) -> None:
+    """As a load balancer without a backend, and as a port of HTTP."""
+    monkeypatch.setattr("app.cluster.transport._FIRST_PAUSE", 0.01)
+
+    class Handler(socketserver.BaseRequestHandler):
+        def handle(self) -> None:
+            self.request.recv(65536)
+            self.request.sendall(answer)
+
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.05,))
+        thread.start()
+        url = f"https://127.0.0.1:{server.server_address[1]}"
+        config = write_kubeconfig(tmp_path / "config", {"server": url}, {})
+        try:
+            with pytest.raises(Unreachable) as caught:
+                Cluster.connect(kubeconfig=str(config)).get("/version")
+        finally:
+            server.shutdown()
+            thread.join()
+    assert str(caught.value) == f'the cluster of context "test" cannot be reached at {url}: {reason}'
 
 
 def test_a_server_that_is_not_trusted(
