@@ -15,7 +15,7 @@ from typing import Any, Final
 from app.kyverno.gotext import sprint
 from app.kyverno.scalars import is_range, matches
 from app.kyverno.semver import version
-from app.kyverno.values import NANO, duration, quantity, wildcard
+from app.kyverno.values import NANO, duration, has_wildcard, quantity, wildcard
 
 Operator = Callable[[Any, Any], bool]
 
@@ -182,8 +182,14 @@ def _holds(keys: list[str], value: Any) -> list[bool] | None:
         listed = [sprint(value)]
     else:
         return None
-    listed = tuple(listed)
-    return [any(_either_way(key, item) for item in listed) for key in keys]
+    items = tuple(listed)
+    exact, patterns = frozenset(items), [item for item in items if has_wildcard(item)]
+    return [
+        key in exact
+        or any(wildcard(item, key) for item in patterns)
+        or (has_wildcard(key) and any(wildcard(key, item) for item in items))
+        for key in keys
+    ]
 
 
 def _within(of_list: Callable[[list[bool]], bool], *, negated: bool) -> Operator:

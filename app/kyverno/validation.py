@@ -4,7 +4,7 @@ Source: kyverno pkg/engine/handlers/validation/validate_resource.go.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
 
 from app.kyverno.conditions import ALWAYS, Conditions, compile_conditions
@@ -33,7 +33,7 @@ class Target:
     """What is checked: the resource, or the element of a foreach (``scoped``), and where that is in the resource.
 
     ``deleted``: the resource is being deleted, so that there is nothing to hold patterns against. ``given`` are
-    values for the elements of a foreach by name.
+    values for the elements of a foreach by name; ``places`` is where each thing in the resource stands, once known.
     """
 
     value: Any
@@ -42,6 +42,7 @@ class Target:
     pointer: str = ""
     deleted: bool = False
     given: Mapping[str, list[Any]] | None = None
+    places: Mapping[int, str] | None = None
 
 
 class _Pattern(NamedTuple):
@@ -119,6 +120,8 @@ class ForEach(NamedTuple):
         """The outcome of the first element that fails, and how many passed."""
         applied = 0
         elements = elements_of(self.list, variables)
+        if target.places is None and any(type(each) in (dict, list) for each in elements):
+            target = replace(target, places=places_in(target.resource))
         for index, element in enumerate(elements):
             if element is None:
                 continue
@@ -144,9 +147,9 @@ class ForEach(NamedTuple):
         variables.define(self.context)
         if not self.preconditions.hold(variables):
             return Outcome("skip", "preconditions not met")
-        pointer = place_of(element, target.resource)
+        pointer = (target.places or {}).get(id(element), "")
         if scoped:
-            target = Target(element, target.resource, True, pointer, target.deleted, target.given)
+            target = replace(target, value=element, scoped=True, pointer=pointer)
         outcome = self.check.run(target, variables, nesting + 1)
         return outcome._replace(pointer=outcome.pointer or pointer, variables=outcome.variables or variables)
 
@@ -170,19 +173,20 @@ def element_names(element: Any, index: int, nesting: int) -> dict[str, Any]:
     }
 
 
-def place_of(element: Any, value: Any, pointer: str = "") -> str:
-    """Where an element that was found in a value stands there (JSON Pointer); "" where it is not that very one."""
-    if type(element) not in (dict, list):
-        return ""
-    entries = value.items() if type(value) is dict else enumerate(value) if type(value) is list else ()
-    for key, item in entries:
-        at = f"{pointer}/{escape(str(key))}"
-        if item is element:
-            return at
-        found = place_of(element, item, at) if type(item) in (dict, list) else ""
-        if found:
-            return found
-    return ""
+def places_in(value: Any) -> dict[int, str]:
+    """Where each map and list in a value stands (JSON Pointer), by its ``id``: a foreach is over those very ones.
+
+    Found once for all: to look for each element would take the square of their number.
+    """
+    places: dict[int, str] = {}
+    waiting = [(value, "")]
+    while waiting:
+        found, pointer = waiting.pop()
+        for key, item in found.items() if type(found) is dict else enumerate(found) if type(found) is list else ():
+            if type(item) in (dict, list) and id(item) not in places:
+                places[id(item)] = at = f"{pointer}/{escape(str(key))}"
+                waiting.append((item, at))
+    return places
 
 
 _FOREACH_NAMES: Final = frozenset(("element", "elementIndex"))

@@ -34,7 +34,7 @@ _UNITS: Final = {
 _DURATION: Final = re.compile(r"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:ns|us|\u00b5s|\u03bcs|ms|s|m|h))+", re.ASCII)
 _TERM: Final = re.compile(r"([0-9.]+)(ns|us|\u00b5s|\u03bcs|ms|s|m|h)", re.ASCII)
 _LONGEST: Final = 2**63 - 1
-# Longer than any duration that is meant as one; a guard against arithmetic on huge numbers.
+# Longer than any quantity or duration that is meant as one; a guard against arithmetic on huge numbers.
 _MAX_TEXT: Final = 128
 
 
@@ -64,9 +64,14 @@ class Quantity(NamedTuple):
         return f"{mantissa}{_DECIMAL[exponent]}"
 
 
-@lru_cache(maxsize=4096)
 def quantity(text: str) -> Quantity | None:
     """The quantity that the text is; None if it is none."""
+    # Long texts are not kept: whoever makes pods would choose how much memory that takes.
+    return _quantity(text) if len(text) <= _MAX_TEXT else None
+
+
+@lru_cache(maxsize=4096)
+def _quantity(text: str) -> Quantity | None:
     try:
         amount, suffix = exact(text)
     except InvalidQuantity:
@@ -85,12 +90,16 @@ def billionths(amount: Decimal) -> int:
     return int(_EXACT.multiply(amount, Decimal(NANO)).to_integral_value(ROUND_UP, _EXACT))
 
 
-@lru_cache(maxsize=4096)
 def duration(text: str) -> int | None:
     """The nanoseconds of a Go duration like ``1h30m``; None if it is none. ``0`` is one, ``5`` is not."""
+    return _duration(text) if len(text) <= _MAX_TEXT else None
+
+
+@lru_cache(maxsize=4096)
+def _duration(text: str) -> int | None:
     if text in ("0", "+0", "-0"):
         return 0
-    if len(text) > _MAX_TEXT or not _DURATION.fullmatch(text):
+    if not _DURATION.fullmatch(text):
         return None
     nanoseconds = sum(int(Decimal(number) * _UNITS[unit]) for number, unit in _TERM.findall(text))
     if nanoseconds > _LONGEST:

@@ -17,9 +17,14 @@ def is_false(value: Any) -> bool:
 def equal(one: Any, other: Any) -> bool:
     """Whether two values are the same JSON; ``true`` is not ``1``, at any depth."""
     if type(one) is dict:
-        return type(other) is dict and one.keys() == other.keys() and all(equal(one[key], other[key]) for key in one)
+        if type(other) is not dict or one.keys() != other.keys():
+            return False
+        return all(item is other[key] or equal(item, other[key]) for key, item in one.items())
     if type(one) is list:
-        return type(other) is list and len(one) == len(other) and all(map(equal, one, other))
+        if type(other) is not list or len(one) != len(other):
+            return False
+        # What patches leave as it was is the same object on both sides.
+        return all(item is its or equal(item, its) for item, its in zip(one, other, strict=True))
     return isinstance(one, bool) == isinstance(other, bool) and bool(one == other)
 
 

@@ -50,17 +50,13 @@ def _replaced(expression: str, text: str, replacement: Any) -> str:
     """As Go does it: an empty match right after another match is none."""
     pattern = compiled(expression)
     parts: list[str] = []
-    copied = position = 0
-    while position <= len(text):
-        match = pattern.search(text, position)
-        if match is None:
-            break
+    copied = 0
+    for match in pattern.finditer(text):  # one by one, a search encodes the whole text each time
         start, end = match.span()
         parts.append(text[copied:start])
         if end > copied or start == 0:
             parts.append(replacement(match))
         copied = end
-        position = max(end, position + 1)
     return "".join(parts) + text[copied:]
 
 

@@ -27,8 +27,11 @@ class _Place(NamedTuple):
 
 
 def patched(resource: dict[str, Any], operations: list[Any]) -> dict[str, Any]:
-    """A copy of the resource after the operations, in their order; RuleError for one that cannot be done."""
-    document = deepcopy(resource)
+    """The resource after the operations, in their order; RuleError for one that cannot be done.
+
+    What they reach is copied on the way there, and the rest shared: a foreach may have a patch for each of thousands.
+    """
+    document = dict(resource)
     for operation in operations:
         if type(operation) is not dict:
             raise RuleError("an operation of the JSON patch is no object")
@@ -71,6 +74,9 @@ def _place(document: dict[str, Any], path: Any, *, make: bool = False) -> _Place
         inner = _child(container, token)
         if inner is None and make:
             inner = _made(container, token, [*parents, last][number + 1], path)
+        elif type(inner) in (dict, list):
+            inner = inner.copy()
+            _set(_Place(container, token, path), inner)
         if type(inner) not in (dict, list):
             raise RuleError(f"the JSON patch cannot reach {path}: there is nothing to go into at {token}")
         container = inner
