@@ -9,6 +9,7 @@ import json
 import re
 from collections.abc import Callable, Iterable
 from functools import lru_cache
+from math import isfinite
 from operator import ge, gt, le, lt
 from typing import Any, Final
 
@@ -89,7 +90,7 @@ def _duration(value: Any) -> int | None:
 
 
 def _seconds(value: Any) -> int | None:
-    return int(value) * NANO if type(value) in (int, float) else None
+    return int(value) * NANO if type(value) is int or (type(value) is float and isfinite(value)) else None
 
 
 def _sized(compare: Callable[[Any, Any], bool]) -> Operator:

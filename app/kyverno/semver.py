@@ -5,13 +5,16 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Final, NamedTuple
 
+# As many digits as every 64-bit number may have; more are no version.
+_MAX_DIGITS: Final = 19
+_NUMBER: Final = rf"0|[1-9][0-9]{{0,{_MAX_DIGITS - 1}}}"
 _VERSION: Final = re.compile(
-    r"(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)"
+    rf"({_NUMBER})\.({_NUMBER})\.({_NUMBER})"
     r"(?:-([0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*))?(?:\+[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?",
     re.ASCII,
 )
 _COMPARATOR: Final = re.compile(r"(==|=|>=|<=|>|<|!=|!|)\s*([0-9xX].*)", re.DOTALL)
-_WILDCARD: Final = re.compile(r"(0|[1-9][0-9]*)(?:\.(0|[1-9][0-9]*))?(?:\.x){1,2}", re.ASCII)
+_WILDCARD: Final = re.compile(rf"({_NUMBER})(?:\.({_NUMBER}))?(?:\.x){{1,2}}", re.ASCII)
 
 
 class InvalidRange(ValueError):
@@ -40,7 +43,7 @@ def version(text: str) -> Version | None:
         return None
     major, minor, patch, prerelease = match.groups()
     parts = tuple(prerelease.split(".")) if prerelease else ()
-    if any(each.isdigit() and len(each) > 1 and each[0] == "0" for each in parts):
+    if any(each.isdigit() and len(each) > 1 and (each[0] == "0" or len(each) > _MAX_DIGITS) for each in parts):
         return None
     return Version(int(major), int(minor), int(patch), parts)
 

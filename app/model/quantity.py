@@ -66,10 +66,14 @@ def exact(text: str) -> Exact:
     if match is None:
         raise InvalidQuantity(f"{text!r} is not a quantity")
     number, suffix, exponent = match.group("number", "suffix", "exponent")
-    if len(number) > _MAX_DIGITS or (exponent and abs(int(exponent[:8])) > _MAX_EXPONENT):
+    if len(number) > _MAX_DIGITS or (exponent and _is_large(exponent)):
         raise InvalidQuantity(f"{text[:80]!r} is out of range")
     scale = _EXACT.power(Decimal(10), int(exponent)) if exponent else _SCALE[suffix or ""]
     return Exact(_EXACT.multiply(Decimal(number), scale), "e" if exponent else suffix or "")
+
+
+def _is_large(exponent: str) -> bool:
+    return len(exponent) > _MAX_DIGITS or abs(int(exponent)) > _MAX_EXPONENT
 
 
 @lru_cache(maxsize=4096)
