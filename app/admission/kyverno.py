@@ -55,7 +55,7 @@ def mutated(policy: Policy, pod: Pod, context: Context) -> Mutated:
                 made = list(difference(before, result.resource))
                 judging = judging.of(_replaced(judging.request, result.resource))
                 if made:
-                    changes.append(_change(each, result, pod, made))
+                    changes.append(_change(each, result, pod, made, changes))
     after = judging.request.resource
     if after is first:
         return Mutated(pod, changes, errors)
@@ -172,10 +172,12 @@ def _pod(pod: Pod, resource: dict[str, Any]) -> Pod:
     )
 
 
-def _placed(pod: Pod, operations: Iterable[Operation]) -> tuple[Operation, ...]:
-    """The operations on the pod, as ones on the object that holds it."""
+def _placed(pod: Pod, operations: Iterable[Operation], earlier: list[Finding]) -> tuple[Operation, ...]:
+    """The operations on the pod, after those of ``earlier`` changes, as ones on the object that holds it."""
     found: list[Operation] = []
-    made = bool(pod.metadata)
+    made = bool(pod.metadata) or any(
+        operation["path"] == pod.metadata_pointer for change in earlier for operation in change.operations
+    )
     for operation in operations:
         at = _at(pod, operation["path"])
         if at is None:
@@ -194,7 +196,9 @@ def _at(pod: Pod, pointer: str) -> str | None:
     return None
 
 
-def _change(policy: ClusterPolicy, result: RuleResult, pod: Pod, made: list[Operation]) -> Finding:
+def _change(
+    policy: ClusterPolicy, result: RuleResult, pod: Pod, made: list[Operation], earlier: list[Finding]
+) -> Finding:
     """The change that the operations on the pod make, which the message names by its fields."""
     paths = list(dict.fromkeys(operation["path"].removesuffix("/-") for operation in made))
     shown = ", ".join(map(spelled, paths[:_SHOWN])) + (f" and {len(paths) - _SHOWN} more" if paths[_SHOWN:] else "")
@@ -205,7 +209,7 @@ def _change(policy: ClusterPolicy, result: RuleResult, pod: Pod, made: list[Oper
         _at(pod, paths[0]) or pod.spec_pointer,
         f"changes {shown}",
         early=True,
-        operations=_placed(pod, made),
+        operations=_placed(pod, made, earlier),
     )
 
 

@@ -239,6 +239,18 @@ def test_pods_of_a_template_are_judged_at_their_places_and_changed_there() -> No
         assert changed["spec"]["template"]["metadata"]["labels"]["team"] == "team"
 
 
+def test_labels_of_several_rules_in_a_template_without_metadata_stay_together() -> None:
+    labelling = (
+        rule(name=name, mutate={"patchStrategicMerge": {"metadata": {"labels": {name: "x"}}}})
+        for name in ("one", "two")
+    )
+    obj = deployment({"containers": [{"name": "web", "image": "nginx:1"}]})
+    (template,) = templates(obj, CORE_KINDS)
+    verdict = judge(loaded(policy(*labelling)), template.pod(), Context("team"), "enforce")
+    changed = jsonpatch.apply_patch(obj, verdict.patch)
+    assert changed["spec"]["template"]["metadata"] == {"labels": {"one": "x", "two": "x"}}
+
+
 def test_a_change_that_a_kind_has_no_field_for_is_made_at_the_pod_and_says_why() -> None:
     container = {"image": "a:1", "name": "main"}
     workflow = {"apiVersion": "argoproj.io/v1alpha1", "kind": "Workflow", "metadata": {"name": "w"},
