@@ -1,4 +1,4 @@
-"""Which resources of a cluster hold pods: the core kinds, and the custom ones that it has."""
+"""Where the API of a cluster has objects: those that hold pods, and any that is given."""
 
 from collections.abc import Collection, Iterable, Iterator
 from typing import Any, NamedTuple
@@ -63,3 +63,32 @@ def _of_version(cluster: Cluster, group: str, base: str, kinds: Collection[tuple
         listed = each.get("namespaced") and "/" not in each["name"] and "list" in (each.get("verbs") or [])
         if listed and (group, each["kind"]) in kinds:
             yield Resource(group, each["kind"], each["name"], base)
+
+
+class Paths:
+    """The paths of objects. Each group and version is asked for once."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        self._known: dict[str, list[dict[str, Any]]] = {}
+
+    def of(self, each: dict[str, Any]) -> str:
+        """The path of the object with this apiVersion, kind, name and, if it is namespaced, namespace.
+
+        Raises ClusterError, NotFound if the cluster does not have the kind.
+        """
+        version, kind, metadata = each["apiVersion"], each["kind"], each["metadata"]
+        base = f"/apis/{version}" if "/" in version else f"/api/{version}"
+        for resource in self._resources(base):
+            if resource["kind"] == kind and "/" not in resource["name"]:
+                inside = f"/namespaces/{metadata['namespace']}" if resource.get("namespaced") else ""
+                return f"{base}{inside}/{resource['name']}/{metadata['name']}"
+        raise NotFound(f"{self._cluster.where} has no kind {kind} of {version}")
+
+    def _resources(self, base: str) -> list[dict[str, Any]]:
+        if base not in self._known:
+            try:
+                self._known[base] = self._cluster.get(base).get("resources") or []
+            except NotFound:
+                self._known[base] = []
+        return self._known[base]

@@ -50,7 +50,7 @@ def dead(plane: ControlPlane, folder: Path) -> None:
     """The installation as the keeper leaves it, its configurations filled, and no server."""
     run(plane, folder, "Install")
     filled = "gpugate manifests --policy gpugate.yaml --service gpugate/gpugate"
-    sh(plane, f"{filled} | kubectl apply --server-side --force-conflicts -f -", folder)
+    sh(plane, f"{filled} | kubectl apply --server-side --force-conflicts --field-manager=gpugate -f -", folder)
     plane.wait_for(lambda: refused(plane), message="GPU pods refused while no server answers")
 
 
@@ -84,6 +84,9 @@ def test_what_applying_would_change_is_shown_and_nothing_else(plane: ControlPlan
     assert code == "1"
     assert shown.count("--- cluster/apis/apps/v1/namespaces/gpugate/deployments/") == shown.count("--- ") == 2
     assert "+          image: registry.example.com/gpugate:0.1.1" in shown
+    # Entries that somebody has applied, and not the keeper, go with the policy that they were made from.
+    run(plane, folder, "When nothing else helps")
+    sh(plane, "gpugate manifests --policy gpugate.yaml --service gpugate/gpugate | kubectl apply -f -", folder)
     (folder / "gpugate.yaml").write_text((KUSTOMIZE / "overlays/audit/gpu-pods.yaml").read_text())
     code, shown = diff(plane, folder, "--service gpugate/gpugate")
     assert code == "1"
