@@ -15,6 +15,7 @@ from tests.tools import programs_directory
 ROOT: Final = Path(__file__).parents[2]
 CHART: Final = ROOT / "deploy/helm/gpugate"
 KUSTOMIZE: Final = ROOT / "deploy/kustomize"
+CRDS: Final = ROOT.parent / "shared/crds"
 
 _HELMS_LABELS: Final = ("app.kubernetes.io/managed-by", "app.kubernetes.io/version", "helm.sh/chart")
 

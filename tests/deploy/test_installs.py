@@ -11,9 +11,20 @@ from click.testing import CliRunner
 from app.cli.main import command as gpugate
 from tests.controlplane import ControlPlane
 from tests.controlplane.build import KUBERNETES_VERSION as KUBERNETES
-from tests.deploy.objects import CHART, KUSTOMIZE, Objects, comparable, helm, kustomize, loaded, manifests, run, tool
+from tests.deploy.objects import (
+    CHART,
+    CRDS,
+    KUSTOMIZE,
+    Objects,
+    comparable,
+    helm,
+    kustomize,
+    loaded,
+    manifests,
+    run,
+    tool,
+)
 
-CRDS = Path(__file__).parents[3] / "shared/crds"
 CERT_MANAGER = "certificates.provider=cert-manager"
 
 
