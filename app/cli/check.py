@@ -12,7 +12,7 @@ import click
 
 from app.admission.review import printable
 from app.cli.options import load_policy, policy_option, read_facts
-from app.cli.outputs import Output, OutputType, check_outputs, open_report, wants_color
+from app.cli.outputs import Output, check_outputs, open_report, output_option, wants_color
 from app.cli.reporting import Reporting
 from app.policy.compiled import Mode
 from app.policy.kinds import kinds_of
@@ -41,14 +41,7 @@ _STALE_SHOWN: Final = 10
 @click.option("--chart", metavar="DIR", help="Judge what helm renders of this chart.")
 @click.option("--values", multiple=True, metavar="FILE", help="Values for --chart. May be given again.")
 @click.option("--release", default="release-name", show_default=True, metavar="NAME", help="The release for --chart.")
-@click.option(
-    "-o",
-    "--output",
-    "outputs",
-    type=OutputType(FORMATS),
-    multiple=True,
-    help=f"Format of the result, and where it goes: {', '.join(FORMATS)}. May be given again. Default: {FORMATS[0]}.",
-)
+@output_option(FORMATS)
 @click.option(
     "--as-written",
     is_flag=True,

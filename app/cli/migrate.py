@@ -8,7 +8,7 @@ import click
 
 from app.cli.migrate_report import FORMATS, rendered
 from app.cli.options import cluster_options
-from app.cli.outputs import Output, OutputType, check_outputs
+from app.cli.outputs import Output, check_outputs, output_option
 from app.documents import Document, read
 from app.documents.dump import dump
 from app.kyverno.policy import KINDS
@@ -29,14 +29,7 @@ _INCOMPLETE: Final = 1
 @click.argument("files", metavar="[FILE]...", nargs=-1, type=click.Path())
 @click.option("--from-cluster", is_flag=True, help="Read the ClusterPolicies and Policies of a cluster.")
 @cluster_options
-@click.option(
-    "-o",
-    "--output",
-    "outputs",
-    type=OutputType(FORMATS),
-    multiple=True,
-    help=f"Format of the result, and where it goes: {', '.join(FORMATS)}. May be given again. Default: {FORMATS[0]}.",
-)
+@output_option(FORMATS)
 @click.option(
     "--mode",
     type=click.Choice(get_args(Mode)),

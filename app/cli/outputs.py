@@ -2,16 +2,18 @@
 
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import click
 
 from app.policy.compiled import Policy
 from app.report.formats import Report, new_report
 from app.report.results import Style
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
 class Output(NamedTuple):
@@ -39,6 +41,19 @@ class OutputType(click.ParamType[Output]):
         if equals and not file:
             self.fail(f"{value!r} names no file after the =", param, ctx)
         return Output(name, file or None)
+
+
+def output_option(formats: Sequence[str]) -> Callable[[_Command], _Command]:
+    """The option `-o`, of the formats that a command has, the first of which is its default."""
+    return click.option(
+        "-o",
+        "--output",
+        "outputs",
+        type=OutputType(formats),
+        multiple=True,
+        help=f"Format of the result, and where it goes: {', '.join(formats)}. May be given again. "
+        f"Default: {formats[0]}.",
+    )
 
 
 def check_outputs(outputs: Iterable[Output]) -> None:

@@ -11,7 +11,7 @@ import click
 from app.admission.review import printable
 from app.cli.looking import connect, progress
 from app.cli.options import cluster_options, load_policy, policy_option
-from app.cli.outputs import Output, OutputType, check_outputs, open_report, wants_color
+from app.cli.outputs import Output, check_outputs, open_report, output_option, wants_color
 from app.cli.reporting import Reporting
 from app.cluster.client import Cluster
 from app.cluster.errors import ClusterError
@@ -40,14 +40,7 @@ _ERRORS: Final = 2
     show_default=True,
     help=f'Answer as this mode does. "{_OWN_MODES}": each namespace by its own, pinned, by its label or by default.',
 )
-@click.option(
-    "-o",
-    "--output",
-    "outputs",
-    type=OutputType(_FORMATS),
-    multiple=True,
-    help=f"Format of the result, and where it goes: {', '.join(_FORMATS)}. May be given again. Default: {FORMATS[0]}.",
-)
+@output_option(_FORMATS)
 @click.option(
     "--fail-on",
     type=click.Choice(["deny", "warn", "change", "none"]),

@@ -9,7 +9,7 @@ from typing import Final
 
 import click
 
-from app.cli.outputs import Output, OutputType, check_outputs, wants_color
+from app.cli.outputs import Output, check_outputs, output_option, wants_color
 from app.model.context import ClusterFacts
 from app.policy.kinds import kinds_of
 from app.sources.facts import parse_facts
@@ -39,14 +39,7 @@ _ERRORS: Final = 2
     multiple=True,
     help="Only cases whose SUITE/CASE holds this text, or matches it as a glob. May be given again.",
 )
-@click.option(
-    "-o",
-    "--output",
-    "outputs",
-    type=OutputType(FORMATS),
-    multiple=True,
-    help=f"Format of the result, and where it goes: {', '.join(FORMATS)}. May be given again. Default: {FORMATS[0]}.",
-)
+@output_option(FORMATS)
 @click.option(
     "--coverage", is_flag=True, help="Show which outcomes of which rules the cases exercise, and which never."
 )
