@@ -6,6 +6,8 @@ from typing import Final
 
 import click
 
+from app.cli.options import cluster_options
+
 _NEXT: Final = {
     "authority": "{folder}/ca.crt now holds the new authority and the old one. Let the API servers trust both "
     "(`gpugate manifests --ca-file {folder}/ca.crt ... | kubectl apply -f -`), then run this again.",
@@ -20,8 +22,7 @@ _NEXT: Final = {
 @click.option("--days", type=click.IntRange(1, 3650), default=365, show_default=True,
               help="How long a new certificate is valid.")  # fmt: skip
 @click.option("--namespace", metavar="NAMESPACE", help="Ask the keeper of this namespace for a new authority instead.")
-@click.option("--context", metavar="NAME", help="Context of the kubeconfig.")
-@click.option("--kubeconfig", metavar="FILE", help="Kubeconfig to reach the cluster by.")
+@cluster_options
 def command(
     folder: Path | None,
     days: int,

@@ -50,7 +50,7 @@ def read_snapshot(path: str) -> Snapshot:
     except OSError as error:
         raise click.ClickException(f"{path} cannot be read: {error.strerror or error}") from error
     except InvalidSnapshot as error:
-        raise click.ClickException(f"{path} is no snapshot: {error}") from error
+        raise click.ClickException(f"{path} is no snapshot of gpugate scan: {error}") from error
 
 
 class _Progress:

@@ -21,7 +21,7 @@ COMMANDS: Final = {
     "except": "write an exception that lets a violation through for a while",
     "explain": "explain a rule, an injection, or the verdict on a file",
     "keeper": "keep certificates, configurations and cluster facts in step",
-    "manifests": "print the webhook configurations for a policy",
+    "manifests": "print what goes into a cluster: configurations, or everything",
     "migrate": "turn Kyverno policies into a GpuPolicy",
     "modes": "show and change the modes of namespaces, and what breaks",
     "replay": "show what another policy would have answered to recorded pods",
@@ -91,10 +91,11 @@ def command() -> None:
 
     \b
     Examples:
-      gpugate check --policy shipped deploy/      what the cluster would say of these manifests
-      gpugate test --coverage policies/           whether the policy says what its tests want
-      gpugate serve --policy shipped --dev        the webhook on 127.0.0.1, with certificates of its own
-      gpugate manifests --policy shipped --url https://127.0.0.1:9443 --ca-file certs/ca.crt
+      gpugate check --policy shipped deploy/          what the cluster would say of these manifests
+      gpugate test --coverage policies/               whether the policy says what its tests want
+      gpugate serve --policy shipped --dev            the webhook on 127.0.0.1, with certificates of its own
+      gpugate scan --policy shipped --mode enforce    what enforcing would break of what is in a cluster
+      gpugate manifests --policy shipped --install --image IMAGE | kubectl apply -f -
     """
 
 

@@ -183,8 +183,8 @@ def _certificates(folder: Path, client_ca: Path | None) -> "Certificates":
         if error.filename == str(client_ca):
             raise click.ClickException(f"there is no {error.filename} (--client-ca)") from error
         raise click.ClickException(
-            f"there is no {error.filename}; put tls.crt and tls.key into {folder} (--cert-dir), "
-            "or let --dev make some to try gpugate with"
+            f"there is no certificate: {error.filename} does not exist; "
+            f"put tls.crt and tls.key into {folder} (--cert-dir), or let --dev make some to try gpugate with"
         ) from error
     except OSError as error:
         raise click.ClickException(f"certificates cannot be read: {error.filename}: {error.strerror}") from error

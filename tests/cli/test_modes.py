@@ -265,7 +265,10 @@ def test_status_and_plan_of_a_snapshot(gpugate: Gpugate, tmp_path: Path) -> None
     assert 'there is no namespace "none"' in gpugate("modes", "status", "none", "--snapshot", str(file)).err
     broken = tmp_path / "broken.json"
     broken.write_text("{}")
-    assert "is no snapshot: /takenAt: Field required" in gpugate("modes", "plan", "--snapshot", str(broken)).err
+    assert (
+        "is no snapshot of gpugate scan: /takenAt: Field required"
+        in gpugate("modes", "plan", "--snapshot", str(broken)).err
+    )
 
 
 def test_the_guard_of_the_label_is_heard(plane: ControlPlane, gpugate: Gpugate) -> None:

@@ -59,7 +59,7 @@ def test_a_policy_with_an_error(tmp_path: Path) -> None:
 
 def test_no_certificates(tmp_path: Path) -> None:
     said = failed(serve("--policy", "shipped", folder=tmp_path))
-    assert "tls.crt" in said
+    assert "there is no certificate: certs does not exist; put tls.crt and tls.key into certs (--cert-dir)" in said
     assert "--dev" in said
 
 
